@@ -1,0 +1,70 @@
+"""Match events against millions of Boolean subscriptions in microseconds.
+
+>>> import boolfilter as bf
+>>> cheap_toys = bf.parse("price < 10 AND (category = 'Toy' OR NOT brand IN ('Acme', 'Bolt'))")
+>>> bf.evaluate(cheap_toys, {"price": 5, "category": "Toy", "brand": "Acme"})
+True
+"""
+
+from boolfilter.builder import Attribute, attr
+from boolfilter.errors import (
+    BoolFilterError,
+    EventError,
+    ExpressionError,
+    LeafCountError,
+    LimitError,
+    NestingDepthError,
+    SubscriptionSyntaxError,
+    TextLengthError,
+)
+from boolfilter.evaluate import evaluate
+from boolfilter.expressions import (
+    FALSE,
+    TRUE,
+    And,
+    Constant,
+    Expression,
+    Not,
+    Operator,
+    Or,
+    Pattern,
+    Predicate,
+    Xor,
+    all_of,
+    any_of,
+    odd_of,
+)
+from boolfilter.language import parse
+from boolfilter.limits import Limits
+from boolfilter.normalise import normalise
+
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "And",
+    "Attribute",
+    "BoolFilterError",
+    "Constant",
+    "EventError",
+    "Expression",
+    "ExpressionError",
+    "LeafCountError",
+    "LimitError",
+    "Limits",
+    "NestingDepthError",
+    "Not",
+    "Operator",
+    "Or",
+    "Pattern",
+    "Predicate",
+    "SubscriptionSyntaxError",
+    "TextLengthError",
+    "Xor",
+    "all_of",
+    "any_of",
+    "attr",
+    "evaluate",
+    "normalise",
+    "odd_of",
+    "parse",
+]

@@ -1,0 +1,121 @@
+"""The one family of exceptions that this library raises on purpose.
+
+Everything a caller can get wrong ends in a :class:`BoolFilterError`. Each class carries fields that
+a program can use (positions, bounds, ids) besides the sentence that a person reads.
+"""
+
+from __future__ import annotations
+
+
+class BoolFilterError(Exception):
+    """The root of the family: catch it to catch all of them."""
+
+
+class SubscriptionSyntaxError(BoolFilterError, ValueError):
+    """A subscription text that is not in the language.
+
+    >>> import boolfilter as bf
+    >>> try:
+    ...     bf.parse('price < 10 AND brand = "Acme"')
+    ... except bf.SubscriptionSyntaxError as error:
+    ...     print(error)
+    ...     print(error.line, error.column, error.expected)
+    line 1, column 24: expected a value, found '"Acme"'
+      price < 10 AND brand = "Acme"
+                             ^
+    hint: a string takes single quotes: 'Acme'; double quotes are for attribute names
+    1 24 ('a value',)
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        text: str,
+        position: int,
+        expected: tuple[str, ...] = (),
+        hint: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.position = position
+        self.line, self.column, self.excerpt = _locate(text, position)
+        self.expected = expected
+        self.hint = hint
+        self._text = text
+        message = f"line {self.line}, column {self.column}: {problem}\n{self.excerpt}"
+        super().__init__(message + (f"\nhint: {hint}" if hint else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions with keyword arguments do not pickle by default, and these cross processes.
+        return (_rebuild_syntax_error, (self.problem, self._text, self.position, self.expected,
+                                        self.hint))  # fmt: skip
+
+
+class ExpressionError(BoolFilterError, TypeError):
+    """An expression built from Python in a way that has no meaning."""
+
+
+class EventError(BoolFilterError, TypeError):
+    """An event that is not a mapping of names to values this library knows."""
+
+
+class LimitError(BoolFilterError, ValueError):
+    """A subscription larger than the bounds in force; see :class:`boolfilter.Limits`."""
+
+    what = "size"
+
+    def __init__(self, actual: int, limit: int) -> None:
+        self.actual = actual
+        self.limit = limit
+        super().__init__(actual, limit)
+
+    def __str__(self) -> str:
+        # `actual` may be an astronomic integer (a XOR chain's size), too long to print in full.
+        actual = f"{self.actual:,}" if self.actual < 10**15 else "over 10**15"
+        return f"{self.what} is {actual}, over the bound of {self.limit:,}"
+
+
+class TextLengthError(LimitError):
+    """A subscription text with too many characters."""
+
+    what = "the length of the text in characters"
+
+
+class NestingDepthError(LimitError):
+    """A subscription nested too deeply."""
+
+    what = "the nesting depth of the expression"
+
+
+class LeafCountError(LimitError):
+    """A subscription with too many leaves (predicates), as written or with XOR expanded."""
+
+    what = "the number of leaves"
+
+
+def _locate(text: str, position: int) -> tuple[int, int, str]:
+    """Line and column (from 1), and the line with a caret under the place."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[start : end if end >= 0 else len(text)]
+    column = position - start
+    # A window round the caret: a megabyte on one line must not become a megabyte of message.
+    left = max(0, column - 50)
+    right = min(len(line), left + 90)
+    shown = "".join(c if c.isprintable() else " " for c in line[left:right])
+    prefix = "..." if left else ""
+    suffix = "..." if right < len(line) else ""
+    caret = " " * (len(prefix) + column - left) + "^"
+    return (
+        text.count("\n", 0, position) + 1,
+        column + 1,
+        f"  {prefix}{shown.rstrip()}{suffix}\n  {caret}",
+    )
+
+
+def _rebuild_syntax_error(
+    problem: str, text: str, position: int, expected: tuple[str, ...], hint: str | None
+) -> SubscriptionSyntaxError:
+    return SubscriptionSyntaxError(
+        problem, text=text, position=position, expected=expected, hint=hint
+    )
