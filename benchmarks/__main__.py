@@ -1,0 +1,39 @@
+"""The command: ``python -m benchmarks NAME [options]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from benchmarks.report import Report
+
+EXPERIMENTS = {
+    "parsing": "texts of few shapes, parsed by binding literals against plain Lark",
+}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="experiment", metavar="NAME")
+    modules = {}
+    for name, summary in EXPERIMENTS.items():
+        modules[name] = importlib.import_module(f"benchmarks.{name.replace('-', '_')}")
+        command = commands.add_parser(name, help=summary, description=modules[name].__doc__)
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--no-save", action="store_true", help="print only")
+        modules[name].add_options(command)
+    options = parser.parse_args(arguments)
+    if options.experiment is None:
+        parser.print_help()
+        return 0
+    report = Report(options.experiment, arguments, options.seed)
+    modules[options.experiment].run(options, report)
+    report.show()
+    if not options.no_save:
+        report.save()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
