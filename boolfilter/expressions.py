@@ -62,7 +62,9 @@ NEGATIVE_OF = {
     Operator.ILIKE: Operator.NOT_ILIKE,
 }
 POSITIVE_OF = {negative: positive for positive, negative in NEGATIVE_OF.items()}
+# Words that cannot be attribute names unless quoted, and words that can.
 RESERVED = frozenset("AND OR XOR NOT IN BETWEEN LIKE ILIKE IS NULL EXISTS TRUE FALSE".split())
+CONTEXTUAL = frozenset("STARTS ENDS WITH CONTAINS MATCHES ESCAPE TIMESTAMP DATE".split())
 
 
 class Pattern(NamedTuple):

@@ -1,9 +1,9 @@
 """The subscription language: text in, expression out.
 
 The grammar is ``grammar/subscription.lark``. Lark's LALR parser builds expressions as it reduces,
-at about a hundred microseconds a text. Texts repeat in *shape* (the same text but for its
-literals), so a shape is parsed once and later texts only bind their literals into it, as prepared
-statements do: see :class:`_Shape`.
+at about a hundred microseconds a text. Texts repeat in *shape* (the same text but for its names,
+comparisons and literals), so a shape is parsed once and later texts only bind theirs into it, as
+prepared statements do: see :class:`_Shape`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedInput
@@ -23,10 +24,13 @@ from boolfilter.diagnostics import syntax_error
 from boolfilter.errors import BoolFilterError, ExpressionError, SubscriptionSyntaxError
 from boolfilter.expressions import (
     COMPARISONS,
+    CONTEXTUAL,
     FALSE,
+    RESERVED,
     TRUE,
     Expression,
     Not,
+    Operand,
     Operator,
     Pattern,
     Predicate,
@@ -53,17 +57,15 @@ def parse(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Expression:
     if not isinstance(text, str):
         raise ExpressionError(f"a subscription is a text or an expression, not {type(text)}")
     limits.check_text(text)
-    pieces = _literals().split(text)
-    key = tuple(pieces[::2])
+    key, holes = _split(text)
     shape = _shapes.get(key)
     if shape is None:
         expression = parse_plain(text)
-        limits.check(expression)
-        if len(text) <= _LONGEST_SHAPE and "--" not in text:
-            _remember(key, expression, pieces)
-        return expression
-    bound = shape.bind(pieces[1::2])
-    expression = parse_plain(text) if bound is None else bound
+        if len(text) <= _LONGEST_SHAPE and "--" not in text:  # comments vary without meaning
+            _remember(key, holes, expression)
+    else:
+        bound = shape.bind(holes)
+        expression = parse_plain(text) if bound is None else bound
     limits.check(expression)
     return expression
 
@@ -173,7 +175,7 @@ class _Builder(Transformer[Token, Expression]):
 
     def quoted_name(self, children: list[Token]) -> Token:
         token = children[0]
-        name = token[1:-1].replace('""', '"')
+        name = _unquoted(token)
         if not name:
             raise _LiteralError("an attribute name cannot be empty", token.start_pos)
         return Token.new_borrow_pos("NAME", name, token)
@@ -235,42 +237,64 @@ def _number(literal: str) -> int | float:
     return int(literal) if literal.lstrip("+-").isdigit() else float(literal)
 
 
-def _literal(literal: str) -> Value:
-    if literal[0] == "'":
-        return _string(literal)
-    return int(literal) if literal.isdigit() else _number(literal)
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"')
 
 
 # -- shapes -----------------------------------------------------------------------------------
 
 _LONGEST_SHAPE = 10_000
 _MOST_SHAPES = 4_096
-_shapes: dict[tuple[str, ...], _Shape] = {}
+_shapes: dict[tuple[str | None, ...], _Shape] = {}
 _ANY_VALUE = COMPARISONS | {Operator.CONTAINS}
+_WORDS = {
+    spelling: word
+    for word in (*RESERVED, *CONTEXTUAL)
+    for spelling in (word, word.lower(), word.capitalize())
+}
+_TOKENS = re.compile(r"""('[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|[<>=!]+|[\w.+-]+)""")
+_names: dict[str, str] = {}
+_MOST_NAMES = 100_000
+
+
+def _split(text: str) -> tuple[tuple[str | None, ...], list[str]]:
+    """A text as its shape (punctuation and words of the language) and what fills its holes."""
+    pieces = _TOKENS.split(text)
+    tokens = pieces[1::2]
+    words = [_WORDS.get(token) for token in tokens]
+    key = (*pieces[::2], *words)
+    return key, [token for token, word in zip(tokens, words, strict=True) if word is None]
+
+
+class _Leaf(NamedTuple):
+    """How to make one leaf from the next holes: its name, its comparison, its literals."""
+
+    operator: Operator | None  # None: the next hole, after the name
+    operand: Operand  # of a leaf without literals
+    literals: int
+    read: Callable[[str], Any] | None  # None: one literal of any kind, needing no check
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A parsed text with holes for its literals.
+    """A parsed text with holes for its names, comparisons and literals.
 
-    ``leaves`` has one entry for each leaf, in the order of the text: a finished leaf, or how to
-    make it from the next literals. ``nodes`` then joins them, in postfix order. A shape with no
-    leaves at all could not be proved safe to share: its texts are parsed plainly.
+    ``leaves`` has one item for each leaf, in the order of the text: a finished leaf, or how to
+    make it. ``nodes`` then joins them, in postfix order; None stands for the next leaf. A shape
+    with no leaves could not be proved safe to share: its texts are parsed plainly.
     """
 
-    leaves: tuple[Expression | tuple[str, Operator, Callable[[str], Any] | None, int], ...]
+    leaves: tuple[Expression | _Leaf, ...]
     nodes: tuple[tuple[type[Expression], int, int, int] | None, ...]
 
-    def bind(self, literals: list[str]) -> Expression | None:
-        """The expression with these literals, or None where only a real parse can tell."""
+    def bind(self, holes: list[str]) -> Expression | None:
+        """The expression with these holes filled, or None where only a real parse can tell."""
         try:
-            leaves = self._bind_leaves(literals)
-        except (ValueError, BoolFilterError):
-            return None  # a bad literal: the parser will say what is wrong and where
+            leaves = self._bind_leaves(holes)
+        except (ValueError, KeyError, BoolFilterError):
+            return None  # the parser will say what is wrong and where, if anything is
         if not leaves:
             return None
-        if len(leaves) == 1 and len(self.nodes) == 1:
-            return leaves[0]
         stack: list[Expression] = []
         following = iter(leaves)
         for node in self.nodes:
@@ -283,51 +307,50 @@ class _Shape:
                 stack.append(bound_node(node_class, children, depth, size))
         return stack[0]
 
-    def _bind_leaves(self, literals: list[str]) -> list[Expression]:
+    def _bind_leaves(self, holes: list[str]) -> list[Expression]:
         leaves: list[Expression] = []
         place = 0
         for leaf in self.leaves:
-            if isinstance(leaf, Expression):
-                leaves.append(leaf)
+            if type(leaf) is not _Leaf:
+                leaves.append(leaf)  # type: ignore[arg-type]
                 continue
-            attribute, operator, read, count = leaf
-            if read is None:
-                leaves.append(bound_predicate(attribute, operator, _literal(literals[place])))
-            elif count == 1:
-                leaves.append(Predicate(attribute, operator, read(literals[place])))
+            operator, operand, literals, read = leaf
+            attribute = _names.get(holes[place]) or _name(holes[place])
+            place += 1
+            if operator is None:
+                operator = _COMPARISON_OF[holes[place]]
+                place += 1
+            if read is not None:
+                values = [read(hole) for hole in holes[place : place + literals]]
+                leaves.append(
+                    Predicate(attribute, operator, values[0] if literals == 1 else tuple(values))
+                )
             else:
-                values = tuple([read(literal) for literal in literals[place : place + count]])
-                leaves.append(Predicate(attribute, operator, values))
-            place += count
+                if literals:
+                    operand = _literal(holes[place])
+                leaves.append(bound_predicate(attribute, operator, operand))
+            place += literals
         return leaves
 
 
 _UNSHARED = _Shape((), ())
 
 
-@cache
-def _literals() -> re.Pattern[str]:
-    """Splits a text at its literals: by the very patterns of the grammar, so none is missed."""
-    string, number = (
-        _parser().get_terminal(name).pattern.to_regexp() for name in ("STRING", "NUMBER")
-    )
-    return re.compile(f"({string}|{number})")
-
-
-def _remember(key: tuple[str, ...], expression: Expression, pieces: list[str]) -> None:
+def _remember(key: tuple[str | None, ...], holes: list[str], expression: Expression) -> None:
     if len(_shapes) >= _MOST_SHAPES:
         _shapes.clear()  # rarer than it is worth being clever about
-    _shapes[key] = _shape_of(expression, pieces)
+    _shapes[key] = _shape_of(key, holes, expression)
 
 
-def _shape_of(expression: Expression, pieces: list[str]) -> _Shape:
-    """The shape of a parsed text, if every literal that the split found is a literal of a leaf.
+def _shape_of(key: tuple[str | None, ...], holes: list[str], expression: Expression) -> _Shape:
+    """The shape of a parsed text, if filling its holes again gives the same expression.
 
-    The split can only find too many (a number in a "quoted name"), never too few, so equal counts
-    prove that the holes are the literals; equal values are checked besides.
+    That is proof enough for other texts of the same key: the words and punctuation between the
+    holes are equal, and `bind` checks each hole by the grammar's own terminals, so the lexer would
+    see the same terminals in the same order.
     """
-    literals = pieces[1::2]
-    leaves: list[Any] = []
+    dates = _date_literals(key)
+    leaves: list[Expression | _Leaf] = []
     nodes: list[Any] = []
     place = 0
     for node in postorder(expression):
@@ -335,47 +358,86 @@ def _shape_of(expression: Expression, pieces: list[str]) -> _Shape:
             nodes.append((type(node), len(node.children), node.depth, node.leaves))
             continue
         nodes.append(None)
-        leaf = _leaf_with_holes(node, pieces, place)
-        leaves.append(leaf)
-        place += 0 if isinstance(leaf, Expression) else leaf[3]
+        if not isinstance(node, Predicate):
+            leaves.append(node)
+            continue
+        compared = place + 1 < len(holes) and holes[place + 1] in _COMPARISON_OF
+        literals, read = _reader(node, place + 1 + compared in dates, len(holes))
+        leaves.append(_Leaf(None if compared else node.operator, node.operand, literals, read))
+        place += 1 + compared + literals
     shape = _Shape(tuple(leaves), tuple(nodes))
-    if place != len(literals) or shape.bind(literals) != expression:
-        return _UNSHARED
-    return shape
+    bound = shape.bind(holes) if place == len(holes) else None
+    return shape if bound is not None and bound == expression else _UNSHARED
 
 
-def _leaf_with_holes(
-    leaf: Expression, pieces: list[str], place: int
-) -> Expression | tuple[str, Operator, Callable[[str], Any] | None, int]:
-    operand: Any = getattr(leaf, "operand", None)
-    if operand is None or isinstance(operand, bool) or 2 * place + 1 >= len(pieces):
-        return leaf
-    assert isinstance(leaf, Predicate)
+def _date_literals(key: tuple[str | None, ...]) -> set[int]:
+    """Which holes follow the word DATE."""
+    words = key[(len(key) + 1) // 2 :]
+    places = set()
+    holes = 0
+    for before, word in pairwise((None, *words)):
+        if word is None:
+            if before == "DATE":
+                places.add(holes)
+            holes += 1
+    return places
+
+
+def _reader(leaf: Predicate, is_date: bool, most: int) -> tuple[int, Callable[[str], Any] | None]:
+    """How many literals a leaf has, and how they are read."""
+    operand: Any = leaf.operand
+    if operand is None or isinstance(operand, bool):
+        return 0, None
     if isinstance(operand, Pattern):
-        read: Callable[[str], Any] | None = _strict_string
-        count = 1 if operand.escape is None else 2
-    elif isinstance(operand, tuple):
-        read, count = _literal, len(operand)
-        if any(isinstance(value, (bool, datetime)) for value in operand):
-            count = len(pieces)  # more than there are: such lists are parsed plainly
-    elif isinstance(operand, datetime):
-        before = pieces[2 * place].rstrip().lower()
-        read, count = (_read_date if before.endswith("date") else _read_timestamp), 1
+        return (1 if operand.escape is None else 2), _read_string
+    if isinstance(operand, tuple):
+        plain = not any(isinstance(value, (bool, datetime)) for value in operand)
+        return (len(operand) if plain else most + 1), _literal  # too many: parsed plainly
+    if isinstance(operand, datetime):
+        return 1, _read_date if is_date else _read_timestamp
+    return 1, None if leaf.operator in _ANY_VALUE else _read_string
+
+
+@cache
+def _terminal(name: str) -> re.Pattern[str]:
+    return re.compile(_parser().get_terminal(name).pattern.to_regexp())
+
+
+def _name(hole: str) -> str:
+    """The attribute that a hole names; remembered, since names repeat."""
+    if _terminal("QUOTED_NAME").fullmatch(hole):
+        name = _unquoted(hole)
+    elif _terminal("NAME").fullmatch(hole) and hole.upper() not in CONTEXTUAL:
+        name = hole
     else:
-        read = None if leaf.operator in _ANY_VALUE else _strict_string
-        count = 1
-    return (leaf.attribute, leaf.operator, read, count)
+        name = ""
+    if not name:
+        raise ValueError("not a name")
+    if len(_names) >= _MOST_NAMES:
+        _names.clear()
+    _names[hole] = name
+    return name
 
 
-def _strict_string(literal: str) -> str:
-    if literal[0] != "'":
+def _literal(hole: str) -> Value:
+    if hole[0] == "'":
+        return _string(hole)
+    if hole.isdigit() and hole.isascii():
+        return int(hole)
+    if not _terminal("NUMBER").fullmatch(hole):
+        raise ValueError("not a literal")  # though Python may read it: nan, 1_000
+    return _number(hole)
+
+
+def _read_string(hole: str) -> str:
+    if hole[0] != "'":
         raise ValueError("not a string")
-    return _string(literal)
+    return _string(hole)
 
 
-def _read_date(literal: str) -> datetime:
-    return parse_date(_strict_string(literal))
+def _read_date(hole: str) -> datetime:
+    return parse_date(_read_string(hole))
 
 
-def _read_timestamp(literal: str) -> datetime:
-    return parse_timestamp(_strict_string(literal))
+def _read_timestamp(hole: str) -> datetime:
+    return parse_timestamp(_read_string(hole))

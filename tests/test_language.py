@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -74,11 +76,26 @@ def test_binding_into_a_shape_gives_what_the_parser_gives(one, other):
         ("a = 1 AND b", "a = 2 AND b"),
         ("TRUE OR a = 1", "TRUE OR a = 2"),
         ("a = -1", "a = +2"),
+        ("a = 1", "5 = a"),
+        ("a = 1", "a = nan"),
+        ("a = 1", "b <> 'x'"),
+        ("a = b1", "a = 5"),
+        ("a = 1", '"" = 1'),
+        ("a = 1", '"q" = 1'),
+        ("date = 1", "date < 2"),
+        ("a STARTS WITH 'x'", "starts STARTS WITH 'y'"),
+        ("a CONTAINS 1", "a matches 1"),
+        ("a.b = 1 AND c", "x = 1 AND y.z"),
+        ("a = TRUE", "a <> TRUE"),
+        ("a", "b"),
+        ("a IS NULL", "b IS NULL"),
+        ("EXISTS a", "EXISTS 'a'"),
     ],
 )
 def test_texts_of_one_shape_are_not_confused(first, second):
     language._shapes.clear()
-    assert bf.parse(first) == parse_plain(first)
+    with contextlib.suppress(bf.SubscriptionSyntaxError):
+        assert bf.parse(first) == parse_plain(first)
     try:
         expected = parse_plain(second)
     except bf.SubscriptionSyntaxError as error:
@@ -93,7 +110,7 @@ def test_the_cache_of_shapes_is_bounded(monkeypatch):
     monkeypatch.setattr(language, "_MOST_SHAPES", 10)
     language._shapes.clear()
     for number in range(100):
-        bf.parse(f"a{number} = 1")
+        bf.parse(" AND ".join(["a"] * (number + 1)))
     assert len(language._shapes) <= 10
 
 
