@@ -538,7 +538,7 @@ def _string(operand: Any, operator: Operator) -> str:
 
 
 def _checked_pattern(operand: Any, operator: Operator) -> Pattern:
-    text, escape = operand if isinstance(operand, tuple) else (operand, None)
+    text, escape = operand if isinstance(operand, (tuple, list)) else (operand, None)
     quote = None if escape is None else _string(escape, operator)
     pattern = Pattern(_string(text, operator), quote)
     if pattern.escape is not None:

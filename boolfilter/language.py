@@ -247,6 +247,7 @@ _LONGEST_SHAPE = 10_000
 _MOST_SHAPES = 4_096
 _shapes: dict[tuple[str | None, ...], _Shape] = {}
 _ANY_VALUE = COMPARISONS | {Operator.CONTAINS}
+_LIST_OPERATORS = frozenset({Operator.IN, Operator.NOT_IN})
 _WORDS = {
     spelling: word
     for word in (*RESERVED, *CONTEXTUAL)
@@ -322,9 +323,8 @@ class _Shape:
                 place += 1
             if read is not None:
                 values = [read(hole) for hole in holes[place : place + literals]]
-                leaves.append(
-                    Predicate(attribute, operator, values[0] if literals == 1 else tuple(values))
-                )
+                single = literals == 1 and operator not in _LIST_OPERATORS
+                leaves.append(Predicate(attribute, operator, values[0] if single else values))
             else:
                 if literals:
                     operand = _literal(holes[place])
