@@ -9,6 +9,7 @@ import sys
 from benchmarks.report import Report
 
 EXPERIMENTS = {
+    "tree-size": "bytes per subscription tree, the paper's format against ours",
     "parsing": "texts of few shapes, parsed by binding literals against plain Lark",
 }
 
