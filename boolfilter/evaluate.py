@@ -48,7 +48,7 @@ def evaluate(expression: Expression, event: Mapping[str, Any], *, nulls: Nulls =
         count = len(node.children)
         operands = truths[len(truths) - count :]
         del truths[len(truths) - count :]
-        truths.append(_combine(node, operands) if count else _leaf(node, flat, absent))
+        truths.append(combine(node, operands) if count else leaf_truth(node, flat, absent))
     return truths[0] is True
 
 
@@ -78,14 +78,15 @@ def holds(predicate: Predicate, event: FlatEvent, absent: Truth = False) -> Trut
     return any(_TESTS[predicate.operator](value, predicate.operand) for value in values)
 
 
-def _leaf(node: Expression, event: FlatEvent, absent: Truth) -> Truth:
+def leaf_truth(node: Expression, event: FlatEvent, absent: Truth) -> Truth:
+    """The truth of a predicate or a constant."""
     if isinstance(node, Constant):
         return node.value
     assert isinstance(node, Predicate)
     return holds(node, event, absent)
 
 
-def _combine(node: Expression, operands: list[Truth]) -> Truth:
+def combine(node: Expression, operands: list[Truth]) -> Truth:
     """Kleene's three-valued logic, which on True and False alone is the ordinary one."""
     if isinstance(node, Not):
         return None if operands[0] is None else not operands[0]
