@@ -65,6 +65,15 @@ def canonical_pattern(pattern: Pattern, *, fold: bool = False) -> Pattern:
     return Pattern(spelling.replace(_ESCAPE * 2, _ESCAPE))  # nothing to quote, so no escape
 
 
+def literal_pattern(text: str) -> Pattern:
+    """The pattern that is this text and nothing else.
+
+    >>> literal_pattern("100%")
+    Pattern(text='100\\\\%', escape='\\\\')
+    """
+    return canonical_pattern(Pattern(_SPECIAL.sub(r"\\\g<0>", text), _ESCAPE))
+
+
 def like(value: str, pattern: Pattern) -> bool:
     """Whether the whole string fits the pattern.
 
@@ -105,3 +114,16 @@ def _tokens(pattern: Pattern) -> list[object]:
         else:
             tokens.append(_ANY_CHARACTER if character == "_" else character)
     return tokens
+
+
+def pattern_regex(pattern: Pattern) -> str:
+    r"""The RE2 expression of a pattern.
+
+    >>> pattern_regex(Pattern("a.%b_"))
+    '(?s)\\Aa\\..*b.\\z'
+    """
+    pieces = [
+        ".*" if token is _ANY_TEXT else "." if token is _ANY_CHARACTER else re.escape(str(token))
+        for token in _tokens(pattern)
+    ]
+    return r"(?s)\A" + "".join(pieces) + r"\z"

@@ -1,0 +1,106 @@
+"""How likely each predicate is to hold: what access predicates and the order of tests go by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boolfilter.forest import DomainKind, Forest, Operation
+from boolfilter.indexes.domains import Domains
+from boolfilter.items import Encoder
+
+Sample = Sequence[Any]  # flat events
+
+_BY_OPERATION = np.array([0.01, 0.3, 0.3, 0.3, 0.3, 0.1, 0.05], np.float32)
+_BY_KIND = {DomainKind.PRESENCE: 0.9, DomainKind.BOOLEAN: 0.5}
+_PRIOR_WEIGHT = 10.0  # how many observed events the subscriptions' own statistics weigh
+
+
+def estimate(
+    forest: Forest,
+    domains: Domains,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    sample: Sample | None,
+) -> NDArray[np.float32]:
+    """The chance of each predicate of the forest to hold for an event."""
+    prior = _from_subscriptions(forest, domains.sizes(), first, second)
+    if not sample:
+        return prior
+    seen = _from_events(forest, domains, first, second, sample)
+    weight = np.float32(len(sample))
+    result = (weight * seen + _PRIOR_WEIGHT * prior) / (weight + _PRIOR_WEIGHT)
+    unseen = np.isnan(seen)
+    result[unseen] = prior[unseen]
+    return np.clip(result, 1e-9, 1.0).astype(np.float32)
+
+
+def _from_subscriptions(
+    forest: Forest,
+    sizes: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """What the subscriptions tell: how often a value is asked for, and the rank of a constant."""
+    operation, domain = forest.operation, forest.domain
+    result = _BY_OPERATION[operation].astype(np.float64)
+    count = np.maximum(np.append(sizes, 1)[domain], 1)
+    leaf_uses = np.bincount(forest.words[forest.words >= 0] >> 1, minlength=len(operation))
+    equal = operation == Operation.EQUAL
+    start = np.concatenate(([0], np.cumsum(sizes)))
+    constant = start[domain[equal]] + first[equal]
+    uses = np.bincount(constant, weights=leaf_uses[equal], minlength=int(start[-1]))
+    asked = np.bincount(domain[equal], weights=leaf_uses[equal], minlength=len(sizes))
+    result[equal] = uses[constant] / np.maximum(asked[domain[equal]], 1)
+    below = (operation == Operation.LESS) | (operation == Operation.LESS_OR_EQUAL)
+    result[below] = ((first + 0.5) / count)[below]
+    above = (operation == Operation.GREATER) | (operation == Operation.GREATER_OR_EQUAL)
+    result[above] = (1 - (first + 0.5) / count)[above]
+    between = operation == Operation.BETWEEN
+    result[between] = ((second - first + 1) / count)[between]
+    fixed = np.array([_BY_KIND.get(kind, np.nan) for _, kind in forest.domains] + [np.nan])
+    known = equal & ~np.isnan(fixed[domain])
+    result[known] = fixed[domain[known]]
+    return np.clip(result, 1e-9, 1.0).astype(np.float32)
+
+
+def _from_events(
+    forest: Forest,
+    domains: Domains,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    sample: Sample,
+) -> NDArray[np.float32]:
+    """The share of the sample for which each predicate holds; not a number where it is unknown.
+
+    Several values of one attribute in one event count as several events: an estimate will do.
+    """
+    encoder = Encoder(domains, [], 0)
+    items = encoder.encode(sample)
+    order = np.lexsort((items.position, items.domain))
+    domain, position = items.domain[order], items.position[order].astype(np.int64)
+    # One sorted key for (domain, position), so that a search counts the positions below one.
+    stride = 2 * (int(domains.sizes().max(initial=0)) + 2)
+    keys = domain * stride + position
+    base = forest.domain.astype(np.int64) * stride
+    operation = forest.operation
+
+    def below(place: Any) -> Any:
+        return np.searchsorted(keys, place) - np.searchsorted(keys, base)
+
+    present = below(base + stride)
+    equal = below(base + 2 * first + 2) - below(base + 2 * first + 1)
+    # A position q satisfies < and <= from the number q on, and > and >= below q.
+    lower = below(base + 2 * first + 1)
+    lower_or_equal = below(base + 2 * first + 2)
+    between = below(base + 2 * second + 2) - below(base + 2 * first + 1)
+    counts = np.choose(
+        np.minimum(operation, 5),
+        [equal, lower, lower_or_equal, present - lower_or_equal, present - lower, between],
+    )
+    result = (counts / len(sample)).astype(np.float32)
+    result[operation == Operation.SEARCH] = np.nan
+    return result

@@ -1,0 +1,404 @@
+"""The kernel that compiles trees: access entries, guards and residual code.
+
+A forest is a stream of int32 words in prefix order. A leaf is ``predicate << 1 | negated``; an
+inner word is ``-(4 * (children + 1) + kind)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boolfilter.kernels.jit import (
+    ACCEPT,
+    ALWAYS_TRUE,
+    AND,
+    HOPELESS,
+    IN,
+    LIST_FLAG,
+    MOST_NARROW,
+    NARROW_SLOTS,
+    NOT_IN,
+    OR,
+    REJECT,
+    TRUE_ID,
+    TRUE_SLOT,
+    WIDE_ACCEPT,
+    WIDE_LIST_FLAG,
+    WIDE_REJECT,
+    helper,
+    kernel,
+)
+
+
+@helper
+def _kind(word):
+    return (-word) & 3
+
+
+@helper
+def _count(word):
+    return ((-word) >> 2) - 1
+
+
+@helper
+def _measure(words, start, end, probability, size, chance, cost, code, stack):
+    """For each node of a tree: its words, chance to be true, cost as access, and instructions."""
+    top = 0
+    for i in range(end - 1, start - 1, -1):
+        n = i - start
+        word = words[i]
+        if word >= 0:
+            p = probability[word >> 1]
+            size[n] = 1
+            code[n] = 1
+            chance[n] = 1 - p if word & 1 else p
+            cost[n] = HOPELESS if word & 1 else p
+        else:
+            kind = _kind(word)
+            total = 1
+            instructions = 0
+            product = np.float32(1.0)
+            added = np.float32(0.0)
+            cheapest = HOPELESS
+            for _ in range(_count(word)):
+                top -= 1
+                child = stack[top]
+                total += size[child]
+                instructions += code[child]
+                product *= chance[child]
+                added += cost[child] if kind != AND else np.float32(0.0)
+                cheapest = min(cheapest, cost[child])
+            size[n] = total
+            if kind == AND:
+                chance[n] = product
+                cost[n] = cheapest
+                code[n] = instructions
+            elif kind == OR:
+                missed = np.float32(1.0)
+                child = n + 1
+                for _ in range(_count(word)):
+                    missed *= 1 - chance[child]
+                    child += size[child]
+                chance[n] = 1 - missed
+                cost[n] = min(added, HOPELESS)
+                code[n] = instructions
+            else:
+                inside = np.float32(0.0)
+                for j in range(1, total):
+                    inside += probability[words[i + j] >> 1]
+                inside = min(inside, np.float32(1.0))
+                chance[n] = inside if kind == IN else 1 - inside
+                cost[n] = inside if kind == IN else HOPELESS
+                code[n] = 1
+        stack[top] = n
+        top += 1
+
+
+@helper
+def _write(out, at, wide, index, predicate, slot, if_true, if_false):
+    """One instruction: what to test and where to go; jumps are relative in narrow code."""
+    if wide:
+        out[at + 4 * index] = predicate
+        out[at + 4 * index + 1] = slot
+        out[at + 4 * index + 2] = if_true
+        out[at + 4 * index + 3] = if_false
+        return
+    t = np.uint32(if_true - index - 1)
+    f = np.uint32(if_false - index - 1)
+    if if_true == WIDE_ACCEPT:
+        t = np.uint32(ACCEPT)
+    elif if_true == WIDE_REJECT:
+        t = np.uint32(REJECT)
+    if if_false == WIDE_ACCEPT:
+        f = np.uint32(ACCEPT)
+    elif if_false == WIDE_REJECT:
+        f = np.uint32(REJECT)
+    out[at + 2 * index] = predicate
+    out[at + 2 * index + 1] = np.uint32(slot | (t << 16) | (f << 24))
+
+
+@helper
+def _write_node(
+    words, start, node, index, if_true, if_false, size, code, ids, slots, out, at, wide, lists,
+    listed, stack, list_flag,
+):  # fmt: skip
+    """The short-circuit code of one subtree, from instruction `index` on; returns the list end."""
+    top = 0
+    stack[top, 0] = node
+    stack[top, 1] = index
+    stack[top, 2] = if_true
+    stack[top, 3] = if_false
+    top += 1
+    while top > 0:
+        top -= 1
+        n = stack[top, 0]
+        i = stack[top, 1]
+        t = stack[top, 2]
+        f = stack[top, 3]
+        word = words[start + n]
+        if word >= 0:
+            if word & 1:
+                t, f = f, t
+            _write(out, at, wide, i, ids[word >> 1], slots[word >> 1], t, f)
+            continue
+        kind = _kind(word)
+        count = _count(word)
+        if kind >= IN:
+            if kind == NOT_IN:
+                t, f = f, t
+            lists[listed] = count
+            for j in range(count):
+                lists[listed + 1 + j] = ids[words[start + n + 1 + j] >> 1]
+            slot = slots[words[start + n + 1] >> 1] | list_flag
+            _write(out, at, wide, i, listed, slot, t, f)
+            listed += count + 1
+            continue
+        child = n + 1
+        for j in range(count):
+            following = i + code[child]
+            last = j == count - 1
+            stack[top, 0] = child
+            stack[top, 1] = i
+            if kind == AND:
+                stack[top, 2] = t if last else following
+                stack[top, 3] = f
+            else:
+                stack[top, 2] = t
+                stack[top, 3] = f if last else following
+            top += 1
+            i = following
+            child += size[child]
+    return listed
+
+
+@helper
+def _list_words(words, start, node, size):
+    total = 0
+    n = node
+    while n < node + size[node]:
+        word = words[start + n]
+        if word < 0 and _kind(word) >= IN:
+            total += _count(word) + 1
+            n += size[n]
+        else:
+            n += 1
+    return total
+
+
+@kernel(
+    "int64[::1](int32[::1], int64[::1], uint32[::1], int32[::1], float32[::1], int64, boolean,"
+    "uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint16[::1], uint32[::1], uint32[::1])"
+)
+def compile_trees(
+    words, starts, ids, slots, probability, all_slots, emit, entry_key, entry_row, entry_code,
+    guard_id, guard_slot, code_words, lists,
+):  # fmt: skip
+    """Access entries and residual code of every tree; called once to count and once to write.
+
+    Returns the numbers of entries, code words and list words. A tree that can be true without any
+    positive leaf has one entry, under the id that is always true. For any other, the residual of an
+    access leaf is the AND of all that stands beside the path from the root to the leaf at AND
+    nodes. At OR nodes the other branches can be left out: they have entries of their own.
+    """
+    longest = 1
+    for row in range(len(starts) - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    size = np.empty(longest, np.int64)
+    code = np.empty(longest, np.int64)
+    chance = np.empty(longest, np.float32)
+    cost = np.empty(longest, np.float32)
+    stack = np.empty(longest + 1, np.int64)
+    work = np.empty((longest + 1, 4), np.int64)
+    pending = np.empty((longest + 1, 2), np.int64)
+    chain_parent = np.empty(longest + 1, np.int64)
+    chain_and = np.empty(longest + 1, np.int64)
+    chain_child = np.empty(longest + 1, np.int64)
+    chain_code = np.empty(longest + 1, np.int64)
+    chain_guard = np.empty((longest + 1, 4), np.int64)
+    siblings = np.empty(longest + 1, np.int64)
+    leaf_of = np.empty(longest + 1, np.int64)
+    chain_of = np.empty(longest + 1, np.int64)
+    entries = 0
+    coded = 0
+    listed = 0
+    for row in range(len(starts) - 1):
+        start = starts[row]
+        end = starts[row + 1]
+        root = words[start]
+        if root < 0 and _count(root) == 0:
+            if _kind(root) == AND:  # TRUE
+                if emit:
+                    entry_key[entries] = TRUE_ID
+                    entry_row[entries] = row
+                    entry_code[entries] = ALWAYS_TRUE
+                    guard_id[2 * entries : 2 * entries + 2] = 0
+                    guard_slot[2 * entries : 2 * entries + 2] = TRUE_SLOT
+                entries += 1
+            continue  # FALSE has no entry at all
+        _measure(words, start, end, probability, size, chance, cost, code, stack)
+        whole_wide = code[0] > MOST_NARROW or all_slots >= NARROW_SLOTS
+        hopeless = cost[0] >= HOPELESS
+        # Top down: which leaves are access leaves, and which chain of ANDs stands above each.
+        leaves = 0
+        chains = 1
+        chain_parent[0] = -1
+        residual = 0
+        if not hopeless:
+            top = 0
+            pending[0, 0] = 0
+            pending[0, 1] = 0
+            top = 1
+            while top > 0:
+                top -= 1
+                n = pending[top, 0]
+                chain = pending[top, 1]
+                word = words[start + n]
+                if word >= 0:
+                    leaf_of[leaves] = word >> 1
+                    chain_of[leaves] = chain
+                    leaves += 1
+                    continue
+                kind = _kind(word)
+                if kind == AND:
+                    best = n + 1
+                    child = n + 1
+                    for _ in range(_count(word)):
+                        if cost[child] < cost[best]:
+                            best = child
+                        child += size[child]
+                    chain_parent[chains] = chain
+                    chain_and[chains] = n
+                    chain_child[chains] = best
+                    pending[top, 0] = best
+                    pending[top, 1] = chains
+                    chains += 1
+                    top += 1
+                else:
+                    child = n + 1
+                    for _ in range(_count(word)):
+                        pending[top, 0] = child
+                        pending[top, 1] = chain
+                        child += size[child]
+                        top += 1
+            for chain in range(chains):
+                chain_code[chain] = -1
+            # Residuals can repeat what stands high up: then the whole tree serves all entries.
+            for leaf in range(leaves):
+                chain = chain_of[leaf]
+                if chain_code[chain] == -1:
+                    chain_code[chain] = -2
+                    up = chain
+                    while chain_parent[up] >= 0:
+                        residual += code[chain_and[up]] - code[chain_child[up]]
+                        up = chain_parent[up]
+                        if residual > 4 * code[0] + 16:
+                            break
+        if hopeless or residual > 4 * code[0] + 16:
+            here = coded
+            extra = listed
+            words_each = 4 if whole_wide else 2
+            if emit:
+                flag = WIDE_LIST_FLAG if whole_wide else LIST_FLAG
+                _write_node(
+                    words, start, 0, 0, WIDE_ACCEPT, WIDE_REJECT, size, code, ids, slots,
+                    code_words, here, whole_wide, lists, extra, work, flag,
+                )  # fmt: skip
+            coded += words_each * code[0]
+            listed += _list_words(words, start, 0, size)
+            target = (here << 1) | (1 if whole_wide else 0)
+            for leaf in range(1 if hopeless else leaves):
+                if emit:
+                    entry_key[entries] = TRUE_ID if hopeless else ids[leaf_of[leaf]]
+                    entry_row[entries] = row
+                    entry_code[entries] = target
+                    guard_id[2 * entries : 2 * entries + 2] = 0
+                    guard_slot[2 * entries : 2 * entries + 2] = TRUE_SLOT
+                entries += 1
+            continue
+        for leaf in range(leaves):
+            chain = chain_of[leaf]
+            if chain_code[chain] < 0:
+                # Gather what is left to test, most selective first.
+                found = 0
+                instructions = 0
+                up = chain
+                while chain_parent[up] >= 0:
+                    n = chain_and[up]
+                    child = n + 1
+                    for _ in range(_count(words[start + n])):
+                        if child != chain_child[up]:
+                            siblings[found] = child
+                            instructions += code[child]
+                            if found < 64:
+                                j = found
+                                while j > 0 and chance[siblings[j - 1]] > chance[child]:
+                                    siblings[j] = siblings[j - 1]
+                                    j -= 1
+                                siblings[j] = child
+                            found += 1
+                        child += size[child]
+                    up = chain_parent[up]
+                chain_guard[chain, 0] = 0
+                chain_guard[chain, 1] = TRUE_SLOT
+                chain_guard[chain, 2] = 0
+                chain_guard[chain, 3] = TRUE_SLOT
+                if found == 0:
+                    chain_code[chain] = ALWAYS_TRUE
+                else:
+                    wide = instructions > MOST_NARROW or all_slots >= NARROW_SLOTS
+                    chain_code[chain] = (coded << 1) | (1 if wide else 0)
+                    flag = WIDE_LIST_FLAG if wide else LIST_FLAG
+                    i = 0
+                    guarded = False
+                    for k in range(found):
+                        n = siblings[k]
+                        following = i + code[n]
+                        if emit:
+                            listed_end = _write_node(
+                                words, start, n, i,
+                                WIDE_ACCEPT if k == found - 1 else following, WIDE_REJECT,
+                                size, code, ids, slots, code_words, coded, wide, lists, listed,
+                                work, flag,
+                            )  # fmt: skip
+                            listed = listed_end
+                        else:
+                            listed += _list_words(words, start, n, size)
+                        i = following
+                        word = words[start + n]
+                        if guarded:
+                            continue
+                        if word >= 0 and not word & 1:
+                            chain_guard[chain, 0] = ids[word >> 1]
+                            chain_guard[chain, 1] = slots[word >> 1]
+                            chain_guard[chain, 2] = ids[word >> 1]
+                            chain_guard[chain, 3] = slots[word >> 1]
+                            guarded = True
+                        elif (
+                            word < 0
+                            and _count(word) == 2
+                            and (_kind(word) == OR or _kind(word) == IN)
+                        ):
+                            one = words[start + n + 1]
+                            two = words[start + n + 2]
+                            if one >= 0 and not one & 1 and two >= 0 and not two & 1:
+                                chain_guard[chain, 0] = ids[one >> 1]
+                                chain_guard[chain, 1] = slots[one >> 1]
+                                chain_guard[chain, 2] = ids[two >> 1]
+                                chain_guard[chain, 3] = slots[two >> 1]
+                                guarded = True
+                    coded += (4 if wide else 2) * instructions
+            if emit:
+                entry_key[entries] = ids[leaf_of[leaf]]
+                entry_row[entries] = row
+                entry_code[entries] = chain_code[chain]
+                for side in range(2):
+                    slot = chain_guard[chain, 2 * side + 1]
+                    guard_id[2 * entries + side] = chain_guard[chain, 2 * side]
+                    # A slot too large for a guard: then this one lets everything pass.
+                    guard_slot[2 * entries + side] = slot if slot <= 0xFFFF else TRUE_SLOT
+            entries += 1
+    result = np.empty(3, np.int64)
+    result[0] = entries
+    result[1] = coded
+    result[2] = listed
+    return result

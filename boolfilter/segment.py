@@ -1,0 +1,273 @@
+"""A segment: an immutable, compiled set of subscriptions in flat arrays.
+
+``compiling.compile_segment`` makes one from a forest: entries sorted by access predicate, each
+with a guard and the code of its residual; docs/how-it-works.md says why. A segment knows its
+subscriptions by *ordinal*, their place in order of subscription; ids are not its business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from threading import local
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boolfilter.events import FlatEvent
+from boolfilter.expressions import Expression, Not, Operator, Predicate, all_of, any_of
+from boolfilter.forest import (
+    AND,
+    IN,
+    NOT_IN,
+    DomainKind,
+    Forest,
+    Operation,
+    value_of_number,
+)
+from boolfilter.indexes.betweens import Betweens
+from boolfilter.indexes.domains import Domains
+from boolfilter.items import Encoder, Items
+from boolfilter.kernels import decode_trees, match_events
+from boolfilter.kernels.jit import EVERYTHING, IS_SET, TRUE_SLOT
+from boolfilter.patterns import literal_pattern
+
+NONE_DEAD = np.empty(0, np.uint64)
+_OPERATOR_OF = {
+    Operation.EQUAL: Operator.EQUAL,
+    Operation.LESS: Operator.LESS,
+    Operation.LESS_OR_EQUAL: Operator.LESS_OR_EQUAL,
+    Operation.GREATER: Operator.GREATER,
+    Operation.GREATER_OR_EQUAL: Operator.GREATER_OR_EQUAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Compiled subscriptions.
+
+    Immutable, so any number of threads may match at once; each has scratch arrays of its own,
+    made at its first match and kept for the next.
+    """
+
+    domains: Domains
+    betweens: Betweens
+    searches: list[Predicate]
+    slot_base: NDArray[np.uint32]
+    slot_entry: NDArray[np.uint32]
+    entry_key: NDArray[np.uint32]
+    coarse: NDArray[np.uint32]
+    shift: int
+    entry: NDArray[np.uint32]
+    code: NDArray[np.uint32]
+    lists: NDArray[np.uint32]
+    tree_start: NDArray[np.uint32]
+    tree_bytes: NDArray[np.uint8]
+    member_start: NDArray[np.uint32]
+    member: NDArray[np.uint32]
+    encoder: Encoder = field(init=False, compare=False)
+    _local: local = field(init=False, compare=False, default_factory=local)
+
+    def __post_init__(self) -> None:
+        encoder = Encoder(self.domains, self.searches, len(self.betweens))
+        object.__setattr__(self, "encoder", encoder)
+
+    def __len__(self) -> int:
+        return len(self.member) or self.rows
+
+    @property
+    def rows(self) -> int:
+        """Distinct trees; equal subscriptions share one."""
+        return len(self.tree_start) - 1
+
+    @property
+    def always_evaluated(self) -> int:
+        """Trees that no access predicate leads to, so that every event runs them."""
+        return int(self.slot_entry[TRUE_SLOT + 1])
+
+    def match(
+        self, items: Items, dead: NDArray[np.uint64] = NONE_DEAD
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """The matching (event, ordinal) pairs in order; `dead` has a bit for each removed one."""
+        scratch = self._scratch()
+        events = len(items.start) - 1
+        event = count = 0
+        while True:
+            event, count, needed = match_events(
+                event, items.start, items.domain, items.position, items.hit_start, items.hits,
+                self.slot_base, self.slot_entry, self.entry_key, self.coarse, self.shift,
+                self.entry, self.code, self.lists, self.member_start, self.member, dead,
+                self.betweens.group_of_domain, self.betweens.group_start,
+                self.betweens.group_span, self.betweens.low, self.betweens.high,
+                scratch.low, scratch.width, scratch.special, scratch.bitmap, scratch.seen,
+                scratch.marked, scratch.out_event, scratch.out_ordinal, count,
+            )  # fmt: skip
+            if event == events:
+                return scratch.out_event[:count].copy(), scratch.out_ordinal[:count].copy()
+            scratch.grow(count, needed)
+
+    def match_one(self, event: FlatEvent, dead: NDArray[np.uint64] = NONE_DEAD) -> list[int]:
+        """The ordinals that one flat event satisfies, in order."""
+        return self.match(self.encoder.encode((event,)), dead)[1].tolist()  # type: ignore[no-any-return]
+
+    def row_of(self, ordinal: int) -> int:
+        """The tree of a subscription."""
+        if not len(self.member):
+            return ordinal
+        place = int(np.flatnonzero(self.member == ordinal)[0])
+        return int(np.searchsorted(self.member_start, place, side="right")) - 1
+
+    def expression(self, ordinal: int) -> Expression:
+        """A subscription back as an expression in normal form."""
+        forest = self.forest(np.array([self.row_of(ordinal)]))
+        return _expression(forest, self)
+
+    def forest(self, rows: NDArray[np.int64]) -> Forest:
+        """The trees of some rows, with the predicates they use. Constants keep their ranks."""
+        words, starts, occurrences = self._decode(rows)
+        ids, number = np.unique(occurrences, return_inverse=True)
+        leaves = words >= 0
+        words[leaves] = (number.astype(np.int32)[words[leaves] >> 1] << 1) | (words[leaves] & 1)
+        operation, domain, first, second = self._columns(ids)
+        return Forest(
+            words=words,
+            starts=starts,
+            operation=operation,
+            domain=domain,
+            first=first,
+            second=second,
+            domains=self.domains.keys,
+            constants=[self.domains.constants(d) for d in range(len(self.domains.keys))],
+            searches=self.searches,
+        )
+
+    def _decode(
+        self, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint32]]:
+        byte_start = self.tree_start.astype(np.int64)
+        rows = rows.astype(np.int64)
+        starts = np.zeros(len(rows) + 1, np.int64)
+        nothing = np.empty(0, np.int32), np.empty(0, np.uint32)
+        size = decode_trees(self.tree_bytes, byte_start, rows, False, *nothing, starts)
+        words, ids = np.empty(size, np.int32), np.empty(size, np.uint32)
+        decode_trees(self.tree_bytes, byte_start, rows, True, words, ids, starts)
+        return words, starts, ids[: int((words >= 0).sum())]
+
+    def _columns(
+        self, ids: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """What each predicate id means, as the columns of a forest."""
+        slot = np.searchsorted(self.slot_base, ids, side="right") - 1
+        inside = (ids - self.slot_base[slot]).astype(np.int64)
+        domain, part = np.divmod(slot - 1, 3)
+        in_set = slot == len(self.slot_base) - 2
+        is_between = in_set & (inside < len(self.betweens))
+        is_search = in_set & ~is_between
+        operation = np.choose(
+            part,
+            [
+                np.full(len(ids), Operation.EQUAL),
+                np.where(inside & 1, Operation.LESS_OR_EQUAL, Operation.LESS),
+                np.where(inside & 1, Operation.GREATER, Operation.GREATER_OR_EQUAL),
+            ],
+        )
+        operation[is_between] = Operation.BETWEEN
+        operation[is_search] = Operation.SEARCH
+        first = np.where(part == 0, inside, inside >> 1)
+        second = np.full(len(ids), -1)
+        place = inside[is_between]
+        domain[is_between] = self.betweens.domain[place]
+        first[is_between] = self.betweens.low[place] >> 1
+        second[is_between] = self.betweens.high[place] >> 1
+        domain[is_search] = -1
+        first[is_search] = inside[is_search] - len(self.betweens)
+        return (
+            operation.astype(np.uint8),
+            domain.astype(np.int32),
+            first.astype(np.int32),
+            second.astype(np.int32),
+        )
+
+    def _scratch(self) -> _Scratch:
+        scratch = getattr(self._local, "scratch", None)
+        if scratch is None:
+            scratch = self._local.scratch = _Scratch(self)
+        return scratch
+
+
+class _Scratch:
+    """The arrays in which one thread works; the kernel leaves them as it found them."""
+
+    __slots__ = (
+        "bitmap", "low", "marked", "out_event", "out_ordinal", "seen", "special", "width",
+    )  # fmt: skip
+
+    def __init__(self, segment: Segment) -> None:
+        slots = len(segment.slot_base) - 1
+        members = int(segment.slot_base[-1] - segment.slot_base[-2])
+        self.low = np.zeros(slots, np.uint32)
+        self.width = np.zeros(slots, np.uint32)
+        self.special = np.zeros(slots, np.int32)
+        self.width[TRUE_SLOT] = self.width[-1] = EVERYTHING
+        self.special[-1] = IS_SET
+        self.bitmap = np.zeros(members // 64 + 1, np.uint64)
+        self.marked = np.empty(max(1, members), np.uint32)
+        self.seen = np.zeros(segment.rows // 64 + 1, np.uint64)
+        self.out_event = np.empty(1024, np.int64)
+        self.out_ordinal = np.empty(1024, np.uint32)
+
+    def grow(self, count: int, needed: int) -> None:
+        room = 2 * needed + 1024
+        for name in ("out_event", "out_ordinal"):
+            old = getattr(self, name)
+            new = np.empty(room, old.dtype)
+            new[:count] = old[:count]
+            setattr(self, name, new)
+
+
+def _expression(forest: Forest, segment: Segment) -> Expression:
+    """The one tree of a forest as an expression."""
+    done: list[Expression] = []
+    for word in reversed(forest.words.tolist()):
+        if word >= 0:
+            predicate = _predicate(forest, segment, word >> 1)
+            done.append(Not(predicate) if word & 1 else predicate)
+            continue
+        kind, count = -word & 3, (-word >> 2) - 1
+        children = tuple(reversed(done[len(done) - count :]))
+        del done[len(done) - count :]
+        if kind in (IN, NOT_IN):
+            leaves: Any = children
+            values = [leaf.operand for leaf in leaves]
+            listed = Predicate(leaves[0].attribute, Operator.IN, values)
+            done.append(Not(listed) if kind == NOT_IN else listed)
+        else:
+            done.append((all_of if kind == AND else any_of)(children))
+    return done[0]
+
+
+def _predicate(forest: Forest, segment: Segment, number: int) -> Predicate:
+    operation = Operation(int(forest.operation[number]))
+    first, second = int(forest.first[number]), int(forest.second[number])
+    if operation is Operation.SEARCH:
+        return segment.searches[first]
+    domain = int(forest.domain[number])
+    attribute, kind = segment.domains.keys[domain]
+    if kind is DomainKind.PRESENCE:
+        return Predicate(attribute, Operator.EXISTS)
+    constants = [segment.domains.constant(domain, rank) for rank in (first, second) if rank >= 0]
+    if kind is DomainKind.FOLDED:
+        return Predicate(attribute, Operator.ILIKE, literal_pattern(constants[0]))
+    values = [value_of_number(kind, constant) for constant in constants]
+    if operation is Operation.BETWEEN:
+        return Predicate(attribute, Operator.BETWEEN, values)
+    return Predicate(attribute, _OPERATOR_OF[operation], values[0])
+
+
+def dead_bits(ordinals: Iterable[int], count: int) -> NDArray[np.uint64]:
+    """A bitmap of `count` subscriptions with these marked."""
+    bits = np.zeros(count // 64 + 1, np.uint64)
+    for ordinal in ordinals:
+        bits[ordinal >> 6] |= np.uint64(1 << (ordinal & 63))
+    return bits
