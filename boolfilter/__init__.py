@@ -7,17 +7,22 @@ True
 """
 
 from boolfilter.builder import Attribute, attr
+from boolfilter.engine import Engine, Rejected
 from boolfilter.errors import (
+    BadSubscriptionError,
     BoolFilterError,
     EventError,
     ExpressionError,
     LeafCountError,
     LimitError,
     NestingDepthError,
+    SubscriptionIdError,
     SubscriptionSyntaxError,
     TextLengthError,
+    UnknownSubscriptionError,
 )
 from boolfilter.evaluate import evaluate
+from boolfilter.explain import Explanation, explain
 from boolfilter.expressions import (
     FALSE,
     TRUE,
@@ -43,9 +48,12 @@ __all__ = [
     "TRUE",
     "And",
     "Attribute",
+    "BadSubscriptionError",
     "BoolFilterError",
     "Constant",
+    "Engine",
     "EventError",
+    "Explanation",
     "Expression",
     "ExpressionError",
     "LeafCountError",
@@ -57,13 +65,17 @@ __all__ = [
     "Or",
     "Pattern",
     "Predicate",
+    "Rejected",
+    "SubscriptionIdError",
     "SubscriptionSyntaxError",
     "TextLengthError",
+    "UnknownSubscriptionError",
     "Xor",
     "all_of",
     "any_of",
     "attr",
     "evaluate",
+    "explain",
     "normalise",
     "odd_of",
     "parse",

@@ -59,6 +59,42 @@ class EventError(BoolFilterError, TypeError):
     """An event that is not a mapping of names to values this library knows."""
 
 
+class SubscriptionIdError(BoolFilterError, ValueError):
+    """An id that is bad, or in use where it must not be; ``id`` has it."""
+
+    def __init__(self, id: object, problem: str) -> None:
+        self.id = id
+        self.problem = problem
+        super().__init__(id, problem)
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+class UnknownSubscriptionError(BoolFilterError, KeyError):
+    """No subscription has this id."""
+
+    def __init__(self, id: object) -> None:
+        self.id = id
+        super().__init__(id)
+
+    def __str__(self) -> str:
+        return f"there is no subscription {self.id!r}"
+
+
+class BadSubscriptionError(BoolFilterError, ValueError):
+    """A subscription of a bulk load that is bad: which (``position`` from 0, ``id``) and why."""
+
+    def __init__(self, position: int, id: object, reason: BoolFilterError) -> None:
+        self.position = position
+        self.id = id
+        self.reason = reason
+        super().__init__(position, id, reason)
+
+    def __str__(self) -> str:
+        return f"subscription {self.id!r} (number {self.position} of the load): {self.reason}"
+
+
 class LimitError(BoolFilterError, ValueError):
     """A subscription larger than the bounds in force; see :class:`boolfilter.Limits`."""
 
@@ -91,6 +127,18 @@ class LeafCountError(LimitError):
     """A subscription with too many leaves (predicates), as written or with XOR expanded."""
 
     what = "the number of leaves"
+
+
+class DamagedFileError(BoolFilterError, ValueError):
+    """A file that cannot be used: cut short, changed, of a newer version, or not one of ours."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(path, problem)
+
+    def __str__(self) -> str:
+        return f"{self.path!r} cannot be read: {self.problem}"
 
 
 def _locate(text: str, position: int) -> tuple[int, int, str]:

@@ -10,7 +10,7 @@ constants. All ways to register subscriptions meet here.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
@@ -28,8 +28,10 @@ from boolfilter.expressions import (
     Or,
     Pattern,
     Predicate,
+    all_of,
+    any_of,
 )
-from boolfilter.patterns import PatternShape, shape_of
+from boolfilter.patterns import PatternShape, literal_pattern, shape_of
 
 AND, OR, IN, NOT_IN = range(4)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -65,6 +67,7 @@ _OPERATION_OF = {
     Operator.GREATER: Operation.GREATER,
     Operator.GREATER_OR_EQUAL: Operation.GREATER_OR_EQUAL,
 }
+_OPERATOR_OF = {operation: operator for operator, operation in _OPERATION_OF.items()}
 DomainKey = tuple[str, DomainKind]
 
 
@@ -106,8 +109,10 @@ def exact_number(value: Any) -> Any:
 def value_of_number(kind: DomainKind, number: Any) -> Any:
     """The value of this kind that is ordered by this number; strings are themselves."""
     if kind is DomainKind.TIMESTAMP:
-        return _EPOCH + timedelta(microseconds=number)
-    return bool(number) if kind is DomainKind.BOOLEAN else number
+        return _EPOCH + timedelta(microseconds=int(number))
+    if kind is DomainKind.BOOLEAN:
+        return bool(number)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 @dataclass(slots=True)
@@ -254,3 +259,105 @@ def forest_of(expressions: Iterable[Expression]) -> Forest:
     for expression in expressions:
         builder.add(expression)
     return builder.finish()
+
+
+def expression_of(forest: Forest, tree: int = 0) -> Expression:
+    """One tree of a forest back as an expression.
+
+    >>> import boolfilter as bf
+    >>> print(expression_of(forest_of([bf.parse("a = 1 AND NOT b IN (2, 3)")])))
+    a = 1 AND NOT b IN (2, 3)
+    """
+    done: list[Expression] = []
+    words = forest.words[forest.starts[tree] : forest.starts[tree + 1]].tolist()
+    for word in reversed(words):
+        if word >= 0:
+            predicate = _predicate(forest, word >> 1)
+            done.append(Not(predicate) if word & 1 else predicate)
+            continue
+        kind, count = -word & 3, (-word >> 2) - 1
+        children = tuple(reversed(done[len(done) - count :]))
+        del done[len(done) - count :]
+        if kind in (IN, NOT_IN):
+            leaves: Any = children
+            values = [leaf.operand for leaf in leaves]
+            listed = Predicate(leaves[0].attribute, Operator.IN, values)
+            done.append(Not(listed) if kind == NOT_IN else listed)
+        else:
+            done.append((all_of if kind == AND else any_of)(children))
+    return done[0]
+
+
+def _predicate(forest: Forest, number: int) -> Predicate:
+    operation = Operation(int(forest.operation[number]))
+    first, second = int(forest.first[number]), int(forest.second[number])
+    if operation is Operation.SEARCH:
+        return forest.searches[first]
+    domain = int(forest.domain[number])
+    attribute, kind = forest.domains[domain]
+    if kind is DomainKind.PRESENCE:
+        return Predicate(attribute, Operator.EXISTS)
+    constants = [forest.constants[domain][place] for place in (first, second) if place >= 0]
+    if kind is DomainKind.FOLDED:
+        return Predicate(attribute, Operator.ILIKE, literal_pattern(constants[0]))
+    values = [value_of_number(kind, constant) for constant in constants]
+    if operation is Operation.BETWEEN:
+        return Predicate(attribute, Operator.BETWEEN, values)
+    return Predicate(attribute, _OPERATOR_OF[operation], values[0])
+
+
+def merge_forests(forests: Sequence[Forest]) -> Forest:
+    """The trees of several forests, one after the other, over common domains and searches."""
+    if len(forests) == 1:
+        return forests[0]
+    domains: dict[DomainKey, int] = {}
+    constants: list[list[Any]] = []
+    searches: dict[Predicate, int] = {}
+    columns: list[tuple[Any, ...]] = []
+    first_predicate = first_word = 0
+    for forest in forests:
+        place = np.zeros(len(forest.domains) + 1, np.int32)
+        shift = np.zeros(len(forest.domains) + 1, np.int32)
+        for number, key in enumerate(forest.domains):
+            place[number] = domains.setdefault(key, len(domains))
+            if place[number] == len(constants):
+                constants.append([])
+            shift[number] = sum(map(len, constants[place[number]]))
+            constants[place[number]].append(forest.constants[number])
+        is_search = forest.operation == Operation.SEARCH
+        first = forest.first + shift[forest.domain]
+        moved = [searches.setdefault(search, len(searches)) for search in forest.searches]
+        first[is_search] = np.array([*moved, 0], np.int32)[forest.first[is_search]]
+        second = np.where(forest.second >= 0, forest.second + shift[forest.domain], -1)
+        words = forest.words.copy()
+        words[words >= 0] += 2 * first_predicate
+        columns.append(
+            (
+                words,
+                forest.starts[:-1] + first_word,
+                forest.operation,
+                np.where(forest.domain >= 0, place[forest.domain], -1).astype(np.int32),
+                first.astype(np.int32),
+                second.astype(np.int32),
+            )
+        )
+        first_predicate += len(forest.operation)
+        first_word += len(words)
+    joined: list[Any] = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    return Forest(
+        words=joined[0],
+        starts=np.append(joined[1], first_word),
+        operation=joined[2],
+        domain=joined[3],
+        first=joined[4],
+        second=joined[5],
+        domains=list(domains),
+        constants=[_joined(parts) for parts in constants],
+        searches=list(searches),
+    )
+
+
+def _joined(parts: list[Any]) -> Any:
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    return [value for part in parts for value in part]

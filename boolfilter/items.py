@@ -17,7 +17,7 @@ from boolfilter.indexes.domains import Domains
 from boolfilter.indexes.searches import Searches
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Items:
     """What some events say to one segment.
 

@@ -16,34 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolfilter.events import FlatEvent
-from boolfilter.expressions import Expression, Not, Operator, Predicate, all_of, any_of
-from boolfilter.forest import (
-    AND,
-    IN,
-    NOT_IN,
-    DomainKind,
-    Forest,
-    Operation,
-    value_of_number,
-)
+from boolfilter.expressions import Expression, Predicate
+from boolfilter.forest import Forest, Operation, expression_of
 from boolfilter.indexes.betweens import Betweens
 from boolfilter.indexes.domains import Domains
 from boolfilter.items import Encoder, Items
 from boolfilter.kernels import decode_trees, match_events
 from boolfilter.kernels.jit import EVERYTHING, IS_SET, TRUE_SLOT
-from boolfilter.patterns import literal_pattern
 
 NONE_DEAD = np.empty(0, np.uint64)
-_OPERATOR_OF = {
-    Operation.EQUAL: Operator.EQUAL,
-    Operation.LESS: Operator.LESS,
-    Operation.LESS_OR_EQUAL: Operator.LESS_OR_EQUAL,
-    Operation.GREATER: Operator.GREATER,
-    Operation.GREATER_OR_EQUAL: Operator.GREATER_OR_EQUAL,
-}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Segment:
     """Compiled subscriptions.
 
@@ -111,36 +95,58 @@ class Segment:
         """The ordinals that one flat event satisfies, in order."""
         return self.match(self.encoder.encode((event,)), dead)[1].tolist()  # type: ignore[no-any-return]
 
-    def row_of(self, ordinal: int) -> int:
-        """The tree of a subscription."""
+    def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The trees of subscriptions; equal ones have one row."""
         if not len(self.member):
-            return ordinal
-        place = int(np.flatnonzero(self.member == ordinal)[0])
-        return int(np.searchsorted(self.member_start, place, side="right")) - 1
+            return ordinals
+        row = np.empty(len(self.member), np.int64)
+        row[self.member] = np.repeat(np.arange(self.rows), np.diff(self.member_start))
+        return row[ordinals]
 
     def expression(self, ordinal: int) -> Expression:
         """A subscription back as an expression in normal form."""
-        forest = self.forest(np.array([self.row_of(ordinal)]))
-        return _expression(forest, self)
+        return expression_of(self.forest(self.rows_of(np.array([ordinal]))))
 
     def forest(self, rows: NDArray[np.int64]) -> Forest:
-        """The trees of some rows, with the predicates they use. Constants keep their ranks."""
+        """The trees of some rows, with just the predicates and constants that they use."""
         words, starts, occurrences = self._decode(rows)
         ids, number = np.unique(occurrences, return_inverse=True)
         leaves = words >= 0
         words[leaves] = (number.astype(np.int32)[words[leaves] >> 1] << 1) | (words[leaves] & 1)
         operation, domain, first, second = self._columns(ids)
+        is_search = operation == Operation.SEARCH
+        searches, first[is_search] = np.unique(first[is_search], return_inverse=True)
+        constants, first[~is_search], second[~is_search] = self._used_constants(
+            domain[~is_search], first[~is_search], second[~is_search]
+        )
         return Forest(
             words=words,
             starts=starts,
-            operation=operation,
-            domain=domain,
-            first=first,
-            second=second,
+            operation=operation.astype(np.uint8),
+            domain=domain.astype(np.int32),
+            first=first.astype(np.int32),
+            second=second.astype(np.int32),
             domains=self.domains.keys,
-            constants=[self.domains.constants(d) for d in range(len(self.domains.keys))],
-            searches=self.searches,
+            constants=constants,
+            searches=[self.searches[place] for place in searches.tolist()],
         )
+
+    def _used_constants(
+        self, domain: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> tuple[list[Any], NDArray[np.int64], NDArray[np.int64]]:
+        """The constants of these ranks by domain, and the places of the ranks among them."""
+        start = np.concatenate(([0], np.cumsum(self.domains.sizes())))
+        has_second = second >= 0
+        wanted = np.concatenate((start[domain] + first, start[domain] + second))
+        used = np.unique(wanted[np.concatenate((np.ones(len(first), bool), has_second))])
+        cut = np.searchsorted(used, start)
+        constants = [
+            self.domains.constants(number, used[cut[number] : cut[number + 1]] - start[number])
+            for number in range(len(self.domains.keys))
+        ]
+        places = np.searchsorted(used, wanted) - np.tile(cut[domain], 2)
+        new_second = np.where(has_second, places[len(first) :], -1)
+        return constants, places[: len(first)], new_second
 
     def _decode(
         self, rows: NDArray[np.int64]
@@ -156,8 +162,8 @@ class Segment:
 
     def _columns(
         self, ids: NDArray[np.uint32]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """What each predicate id means, as the columns of a forest."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """What each predicate id means: operation, domain, and ranks or the place of a search."""
         slot = np.searchsorted(self.slot_base, ids, side="right") - 1
         inside = (ids - self.slot_base[slot]).astype(np.int64)
         domain, part = np.divmod(slot - 1, 3)
@@ -182,12 +188,7 @@ class Segment:
         second[is_between] = self.betweens.high[place] >> 1
         domain[is_search] = -1
         first[is_search] = inside[is_search] - len(self.betweens)
-        return (
-            operation.astype(np.uint8),
-            domain.astype(np.int32),
-            first.astype(np.int32),
-            second.astype(np.int32),
-        )
+        return operation, domain, first, second
 
     def _scratch(self) -> _Scratch:
         scratch = getattr(self._local, "scratch", None)
@@ -224,45 +225,6 @@ class _Scratch:
             new = np.empty(room, old.dtype)
             new[:count] = old[:count]
             setattr(self, name, new)
-
-
-def _expression(forest: Forest, segment: Segment) -> Expression:
-    """The one tree of a forest as an expression."""
-    done: list[Expression] = []
-    for word in reversed(forest.words.tolist()):
-        if word >= 0:
-            predicate = _predicate(forest, segment, word >> 1)
-            done.append(Not(predicate) if word & 1 else predicate)
-            continue
-        kind, count = -word & 3, (-word >> 2) - 1
-        children = tuple(reversed(done[len(done) - count :]))
-        del done[len(done) - count :]
-        if kind in (IN, NOT_IN):
-            leaves: Any = children
-            values = [leaf.operand for leaf in leaves]
-            listed = Predicate(leaves[0].attribute, Operator.IN, values)
-            done.append(Not(listed) if kind == NOT_IN else listed)
-        else:
-            done.append((all_of if kind == AND else any_of)(children))
-    return done[0]
-
-
-def _predicate(forest: Forest, segment: Segment, number: int) -> Predicate:
-    operation = Operation(int(forest.operation[number]))
-    first, second = int(forest.first[number]), int(forest.second[number])
-    if operation is Operation.SEARCH:
-        return segment.searches[first]
-    domain = int(forest.domain[number])
-    attribute, kind = segment.domains.keys[domain]
-    if kind is DomainKind.PRESENCE:
-        return Predicate(attribute, Operator.EXISTS)
-    constants = [segment.domains.constant(domain, rank) for rank in (first, second) if rank >= 0]
-    if kind is DomainKind.FOLDED:
-        return Predicate(attribute, Operator.ILIKE, literal_pattern(constants[0]))
-    values = [value_of_number(kind, constant) for constant in constants]
-    if operation is Operation.BETWEEN:
-        return Predicate(attribute, Operator.BETWEEN, values)
-    return Predicate(attribute, _OPERATOR_OF[operation], values[0])
 
 
 def dead_bits(ordinals: Iterable[int], count: int) -> NDArray[np.uint64]:

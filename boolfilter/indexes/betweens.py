@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boolfilter.forest import Forest, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Betweens:
     """BETWEEN predicates, grouped by domain and length so that a value finds those around it.
 

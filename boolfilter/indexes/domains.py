@@ -24,7 +24,7 @@ TEXT_KINDS = frozenset({DomainKind.STRING, DomainKind.FOLDED})
 _CONSTANTS_A_BUCKET = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Domains:
     """Constants by domain, in flat arrays; a domain has numbers or strings, and is empty in the
     other table. ``giants`` are the constants beyond 64 bits that are no floats, by domain."""
@@ -61,12 +61,11 @@ class Domains:
             return same[rest // 2 - 1]
         return int(high) + rest if high.is_integer() else high
 
-    def constants(self, domain: int) -> Any:
-        """All constants of a domain in order: an array if they are plain floats, else a list."""
+    def constants(self, domain: int, ranks: NDArray[np.int64]) -> Any:
+        """The constants of these ranks: an array if they are plain floats, else a list."""
         if self.keys[domain][1] in TEXT_KINDS or len(self.low):
-            size = int(self.sizes()[domain])
-            return [self.constant(domain, rank) for rank in range(size)]
-        return self.high[self.number_start[domain] : self.number_start[domain + 1]]
+            return [self.constant(domain, rank) for rank in ranks.tolist()]
+        return self.high[self.number_start[domain] + ranks]
 
     def rank_numbers(
         self, item_domain: NDArray[np.int32], high: NDArray[np.float64], low: NDArray[np.int32]
