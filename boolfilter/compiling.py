@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boolfilter.errors import BoolFilterError
 from boolfilter.estimates import Sample, estimate
-from boolfilter.forest import Forest, Operation
+from boolfilter.forest import Forest, Operation, take_trees
 from boolfilter.indexes.betweens import build_betweens
 from boolfilter.indexes.domains import build_domains
 from boolfilter.kernels import compile_trees, encode_trees, equal_trees, hash_trees
@@ -130,16 +130,7 @@ def _share_equal_trees(
     member = np.argsort(row, kind="stable").astype(np.uint32)
     member_start = np.searchsorted(row[member], np.arange(len(keeper) + 1)).astype(np.uint32)
     kept = np.sort(keeper)
-    return *_take_trees(words, starts, kept), member_start, member
-
-
-def _take_trees(
-    words: NDArray[np.int32], starts: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    lengths = starts[rows + 1] - starts[rows]
-    new_starts = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.arange(new_starts[-1]) + np.repeat(starts[rows] - new_starts[:-1], lengths)
-    return words[places], new_starts
+    return *take_trees(words, starts, kept), member_start, member
 
 
 def _tree_bytes(

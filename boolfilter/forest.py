@@ -352,12 +352,23 @@ def merge_forests(forests: Sequence[Forest]) -> Forest:
         first=joined[4],
         second=joined[5],
         domains=list(domains),
-        constants=[_joined(parts) for parts in constants],
+        constants=[joined_constants(parts) for parts in constants],
         searches=list(searches),
     )
 
 
-def _joined(parts: list[Any]) -> Any:
+def take_trees(
+    words: NDArray[np.int32], starts: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The words and starts of chosen trees, in the order given."""
+    lengths = starts[rows + 1] - starts[rows]
+    new_starts = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.arange(new_starts[-1]) + np.repeat(starts[rows] - new_starts[:-1], lengths)
+    return words[places], new_starts
+
+
+def joined_constants(parts: list[Any]) -> Any:
+    """The constants of one domain from several sources: an array if all of them are."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
     return [value for part in parts for value in part]

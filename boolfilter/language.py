@@ -3,7 +3,7 @@
 The grammar is ``grammar/subscription.lark``. Lark's LALR parser builds expressions as it reduces,
 at about a hundred microseconds a text. Texts repeat in *shape* (the same text but for its names,
 comparisons and literals), so a shape is parsed once and later texts only bind theirs into it, as
-prepared statements do: see :class:`_Shape`.
+prepared statements do: see :class:`Shape`.
 """
 
 from __future__ import annotations
@@ -57,17 +57,25 @@ def parse(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Expression:
     if not isinstance(text, str):
         raise ExpressionError(f"a subscription is a text or an expression, not {type(text)}")
     limits.check_text(text)
+    shape, holes = shape_of_text(text)
+    bound = shape.bind(holes)
+    expression = parse_plain(text) if bound is None else bound
+    limits.check(expression)
+    return expression
+
+
+def shape_of_text(text: str) -> tuple[Shape, list[str]]:
+    """The shape of a text and what fills its holes; parses the text if its shape is new.
+
+    A shape that cannot be shared binds to nothing, so that its texts are parsed plainly.
+    """
     key, holes = _split(text)
     shape = _shapes.get(key)
     if shape is None:
-        expression = parse_plain(text)
-        if len(text) <= _LONGEST_SHAPE and "--" not in text:  # comments vary without meaning
-            _remember(key, holes, expression)
-    else:
-        bound = shape.bind(holes)
-        expression = parse_plain(text) if bound is None else bound
-    limits.check(expression)
-    return expression
+        if len(text) > _LONGEST_SHAPE or "--" in text:  # comments vary without meaning
+            return UNSHARED, holes
+        shape = _remember(key, holes, parse_plain(text))
+    return shape, holes
 
 
 def parse_plain(text: str) -> Expression:
@@ -123,7 +131,7 @@ class _Builder(Transformer[Token, Expression]):
 
     def comparison(self, children: list[Any]) -> Expression:
         name, symbol, value = children
-        return bound_predicate(str(name), _COMPARISON_OF[symbol], value)
+        return bound_predicate(str(name), COMPARISON_OF[symbol], value)
 
     def contains(self, children: list[Any]) -> Expression:
         return bound_predicate(str(children[0]), Operator.CONTAINS, children[1])
@@ -202,7 +210,7 @@ class _Builder(Transformer[Token, Expression]):
         return _moment(parse_date, children[0])
 
 
-_COMPARISON_OF: dict[str, Operator] = {
+COMPARISON_OF: dict[str, Operator] = {
     **{operator.value: operator for operator in COMPARISONS},
     "==": Operator.EQUAL,
     "!=": Operator.NOT_EQUAL,
@@ -245,7 +253,7 @@ def _unquoted(name: str) -> str:
 
 _LONGEST_SHAPE = 10_000
 _MOST_SHAPES = 4_096
-_shapes: dict[tuple[str | None, ...], _Shape] = {}
+_shapes: dict[tuple[str | None, ...], Shape] = {}
 _ANY_VALUE = COMPARISONS | {Operator.CONTAINS}
 _LIST_OPERATORS = frozenset({Operator.IN, Operator.NOT_IN})
 _WORDS = {
@@ -267,7 +275,7 @@ def _split(text: str) -> tuple[tuple[str | None, ...], list[str]]:
     return key, [token for token, word in zip(tokens, words, strict=True) if word is None]
 
 
-class _Leaf(NamedTuple):
+class ShapeLeaf(NamedTuple):
     """How to make one leaf from the next holes: its name, its comparison, its literals."""
 
     operator: Operator | None  # None: the next hole, after the name
@@ -277,7 +285,7 @@ class _Leaf(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class Shape:
     """A parsed text with holes for its names, comparisons and literals.
 
     ``leaves`` has one item for each leaf, in the order of the text: a finished leaf, or how to
@@ -285,7 +293,7 @@ class _Shape:
     with no leaves could not be proved safe to share: its texts are parsed plainly.
     """
 
-    leaves: tuple[Expression | _Leaf, ...]
+    leaves: tuple[Expression | ShapeLeaf, ...]
     nodes: tuple[tuple[type[Expression], int, int, int] | None, ...]
 
     def bind(self, holes: list[str]) -> Expression | None:
@@ -312,14 +320,14 @@ class _Shape:
         leaves: list[Expression] = []
         place = 0
         for leaf in self.leaves:
-            if type(leaf) is not _Leaf:
+            if type(leaf) is not ShapeLeaf:
                 leaves.append(leaf)  # type: ignore[arg-type]
                 continue
             operator, operand, literals, read = leaf
-            attribute = _names.get(holes[place]) or _name(holes[place])
+            attribute = name_in(holes[place])
             place += 1
             if operator is None:
-                operator = _COMPARISON_OF[holes[place]]
+                operator = COMPARISON_OF[holes[place]]
                 place += 1
             if read is not None:
                 values = [read(hole) for hole in holes[place : place + literals]]
@@ -327,22 +335,23 @@ class _Shape:
                 leaves.append(Predicate(attribute, operator, values[0] if single else values))
             else:
                 if literals:
-                    operand = _literal(holes[place])
+                    operand = literal_in(holes[place])
                 leaves.append(bound_predicate(attribute, operator, operand))
             place += literals
         return leaves
 
 
-_UNSHARED = _Shape((), ())
+UNSHARED = Shape((), ())
 
 
-def _remember(key: tuple[str | None, ...], holes: list[str], expression: Expression) -> None:
+def _remember(key: tuple[str | None, ...], holes: list[str], expression: Expression) -> Shape:
     if len(_shapes) >= _MOST_SHAPES:
         _shapes.clear()  # rarer than it is worth being clever about
-    _shapes[key] = _shape_of(key, holes, expression)
+    shape = _shapes[key] = _shape_of(key, holes, expression)
+    return shape
 
 
-def _shape_of(key: tuple[str | None, ...], holes: list[str], expression: Expression) -> _Shape:
+def _shape_of(key: tuple[str | None, ...], holes: list[str], expression: Expression) -> Shape:
     """The shape of a parsed text, if filling its holes again gives the same expression.
 
     That is proof enough for other texts of the same key: the words and punctuation between the
@@ -350,7 +359,7 @@ def _shape_of(key: tuple[str | None, ...], holes: list[str], expression: Express
     see the same terminals in the same order.
     """
     dates = _date_literals(key)
-    leaves: list[Expression | _Leaf] = []
+    leaves: list[Expression | ShapeLeaf] = []
     nodes: list[Any] = []
     place = 0
     for node in postorder(expression):
@@ -361,13 +370,13 @@ def _shape_of(key: tuple[str | None, ...], holes: list[str], expression: Express
         if not isinstance(node, Predicate):
             leaves.append(node)
             continue
-        compared = place + 1 < len(holes) and holes[place + 1] in _COMPARISON_OF
+        compared = place + 1 < len(holes) and holes[place + 1] in COMPARISON_OF
         literals, read = _reader(node, place + 1 + compared in dates, len(holes))
-        leaves.append(_Leaf(None if compared else node.operator, node.operand, literals, read))
+        leaves.append(ShapeLeaf(None if compared else node.operator, node.operand, literals, read))
         place += 1 + compared + literals
-    shape = _Shape(tuple(leaves), tuple(nodes))
+    shape = Shape(tuple(leaves), tuple(nodes))
     bound = shape.bind(holes) if place == len(holes) else None
-    return shape if bound is not None and bound == expression else _UNSHARED
+    return shape if bound is not None and bound == expression else UNSHARED
 
 
 def _date_literals(key: tuple[str | None, ...]) -> set[int]:
@@ -392,7 +401,7 @@ def _reader(leaf: Predicate, is_date: bool, most: int) -> tuple[int, Callable[[s
         return (1 if operand.escape is None else 2), _read_string
     if isinstance(operand, tuple):
         plain = not any(isinstance(value, (bool, datetime)) for value in operand)
-        return (len(operand) if plain else most + 1), _literal  # too many: parsed plainly
+        return (len(operand) if plain else most + 1), literal_in  # too many: parsed plainly
     if isinstance(operand, datetime):
         return 1, _read_date if is_date else _read_timestamp
     return 1, None if leaf.operator in _ANY_VALUE else _read_string
@@ -403,8 +412,11 @@ def _terminal(name: str) -> re.Pattern[str]:
     return re.compile(_parser().get_terminal(name).pattern.to_regexp())
 
 
-def _name(hole: str) -> str:
-    """The attribute that a hole names; remembered, since names repeat."""
+def name_in(hole: str) -> str:
+    """The attribute that a hole names; remembered, since names repeat. ValueError if it is none."""
+    known = _names.get(hole)
+    if known is not None:
+        return known
     if _terminal("QUOTED_NAME").fullmatch(hole):
         name = _unquoted(hole)
     elif _terminal("NAME").fullmatch(hole) and hole.upper() not in CONTEXTUAL:
@@ -419,7 +431,8 @@ def _name(hole: str) -> str:
     return name
 
 
-def _literal(hole: str) -> Value:
+def literal_in(hole: str) -> Value:
+    """The number or string that a hole holds. ValueError if it is none."""
     if hole[0] == "'":
         return _string(hole)
     if hole.isdigit() and hole.isascii():
