@@ -11,6 +11,7 @@ from boolfilter.engine import Engine, Rejected
 from boolfilter.errors import (
     BadSubscriptionError,
     BoolFilterError,
+    DamagedFileError,
     EventError,
     ExpressionError,
     LeafCountError,
@@ -42,6 +43,7 @@ from boolfilter.expressions import (
 from boolfilter.language import parse
 from boolfilter.limits import Limits
 from boolfilter.normalise import normalise
+from boolfilter.statistics import Statistics
 
 __all__ = [
     "FALSE",
@@ -51,6 +53,7 @@ __all__ = [
     "BadSubscriptionError",
     "BoolFilterError",
     "Constant",
+    "DamagedFileError",
     "Engine",
     "EventError",
     "Explanation",
@@ -66,6 +69,7 @@ __all__ = [
     "Pattern",
     "Predicate",
     "Rejected",
+    "Statistics",
     "SubscriptionIdError",
     "SubscriptionSyntaxError",
     "TextLengthError",

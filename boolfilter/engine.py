@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from boolfilter.buffer import Buffer
+from boolfilter.bulk import Loader
 from boolfilter.errors import (
     BadSubscriptionError,
     BoolFilterError,
@@ -21,13 +23,15 @@ from boolfilter.evaluate import Nulls, check_nulls
 from boolfilter.events import FlatEvent, flatten
 from boolfilter.explain import Explanation, explain
 from boolfilter.expressions import Expression
-from boolfilter.forest import ForestBuilder, forest_of
+from boolfilter.forest import forest_of
 from boolfilter.ids import Id, check_id, ids_of
 from boolfilter.language import parse
 from boolfilter.layers import Layer, bury_again, merge_layers, new_layer
 from boolfilter.limits import DEFAULT_LIMITS, Limits
 from boolfilter.normalise import normalise
+from boolfilter.persistence import open_layers, save_layers
 from boolfilter.reservoir import Reservoir
+from boolfilter.statistics import Statistics, statistics_of
 
 Event = Mapping[str, Any]
 Subscription = str | Expression
@@ -36,6 +40,7 @@ Progress = Callable[[int, int | None], None]
 _BUFFER_SIZE = 2_000
 _MERGE_RATIO = 24  # an older layer is merged with what is newer once that has a 24th of its size
 _EVENTS_A_BATCH = 512
+_ROWS_OBSERVED = 8  # of each batch of match_arrow
 _PROGRESS_STEP = 10_000
 
 
@@ -95,6 +100,7 @@ class Engine:
         self._merging = threading.Lock()
         self._background = background
         self._merger: threading.Thread | None = None
+        self._compiled_buffer: tuple[tuple[Buffer, int], Layer] | None = None
 
     # -- subscriptions -------------------------------------------------------------------------
 
@@ -133,30 +139,40 @@ class Engine:
         if errors not in ("raise", "collect"):
             raise BoolFilterError(f'errors is "raise" or "collect", not {errors!r}')
         total = len(subscriptions) if isinstance(subscriptions, Sequence) else None
-        rejected: list[Rejected] = []
-        ids: dict[Id, None] = {}
-        forest = ForestBuilder()
+        ids: list[Any] = []
+        known: set[Id] = set()
+        loader = Loader(self._normal, self.nulls, self.limits)
         with self._writing:
             for position, pair in enumerate(subscriptions):
                 try:
                     id, subscription = _pair(pair)
-                    if id in ids or id in self:
+                    ids.append(id)
+                    if id in known or (len(self) and id in self):
                         raise SubscriptionIdError(id, f"the id {id!r} is in use")
-                    forest.add(self._normal(subscription))
-                    ids[id] = None
+                    loader.add(position, subscription)
+                    known.add(id)
                 except BoolFilterError as error:
-                    id = pair[0] if isinstance(pair, (tuple, list)) and pair else None
-                    if errors == "raise":
-                        raise BadSubscriptionError(position, id, error) from error
-                    rejected.append(Rejected(position, id, error))
+                    if len(ids) == position:
+                        ids.append(pair[0] if isinstance(pair, (tuple, list)) and pair else None)
+                    loader.failures.append((position, error))
+                if loader.failures and errors == "raise":
+                    break
                 if progress is not None and position % _PROGRESS_STEP == _PROGRESS_STEP - 1:
                     progress(position + 1, total)
-            if ids:
+            loader.flush()
+            loader.failures.sort(key=lambda failure: failure[0])
+            if loader.failures and errors == "raise":
+                place, reason = loader.failures[0]
+                raise BadSubscriptionError(place, ids[place], reason) from reason
+            rejected = [Rejected(place, ids[place], reason) for place, reason in loader.failures]
+            left_out = {place for place, _ in loader.failures}
+            kept = [id for place, id in enumerate(ids) if place not in left_out]
+            if kept:
                 self._flush()
-                self._append(new_layer(ids_of(list(ids)), forest.finish(), self._sample()))
+                self._append(new_layer(ids_of(kept), loader.finish(), self._sample()))
         self._tend()
         if progress is not None:
-            progress(len(ids) + len(rejected), len(ids) + len(rejected))
+            progress(len(ids), len(ids))
         return rejected
 
     def unsubscribe(self, id: Id) -> None:
@@ -232,6 +248,49 @@ class Engine:
                 batch = []
         return results + _match_batch(snapshot, batch)
 
+    def match_arrow(self, table: Any) -> Any:
+        """The matches of a pyarrow Table or RecordBatch, whose rows are events, as a
+        pyarrow.Table(event: int64 row number, subscription: id), in order.
+
+        Structs are dotted paths, lists are multi-valued. No Python runs for single rows, and the
+        compiled part runs without the GIL, so that threads add up.
+        """
+        import pyarrow as pa
+
+        from boolfilter.arrow import batches, columns_of, encode_batch
+
+        snapshot = self._snapshot
+        layers = self._layers_with_buffer(snapshot)
+        ids_type = pa.int64()
+        if any(len(layer.ids.start) for layer in layers):
+            ids_type = pa.large_string()
+        results = []
+        first = 0
+        for batch in batches(table):
+            columns = columns_of(batch)
+            self._observe_batch(batch)
+            events, ids = [np.empty(0, np.int64)], [pa.array([], ids_type)]
+            for layer in layers:
+                items = encode_batch(layer.segment.encoder, columns)
+                event, ordinals = layer.segment.match(items, layer.dead)
+                events.append(event)
+                ids.append(layer.ids.arrow(ordinals).cast(ids_type))
+            event = np.concatenate(events)
+            order = np.argsort(event, kind="stable")
+            results.append(
+                pa.table(
+                    {
+                        "event": pa.array(event[order] + first),
+                        "subscription": pa.concat_arrays(ids).take(pa.array(order)),
+                    }
+                )
+            )
+            first += batch.num_rows
+        empty = pa.table(
+            {"event": pa.array([], pa.int64()), "subscription": pa.array([], ids_type)}
+        )
+        return pa.concat_tables(results) if results else empty
+
     def explain(self, id: Id, event: Event) -> Explanation:
         """Why the event satisfies a subscription, or why not: its tree with every leaf decided.
 
@@ -258,6 +317,59 @@ class Engine:
                 layers = self._snapshot.layers
             if layers:
                 self._swap(layers, merge_layers(layers, self._sample()))
+
+    def stats(self) -> Statistics:
+        """What the engine holds: counts, and the bytes of each part."""
+        snapshot = self._snapshot
+        return statistics_of(snapshot.layers, len(snapshot.buffer), self._reservoir.offered)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all subscriptions to a file, atomically: it has the old content or the new.
+
+        Compiles the buffer first, then writes at the speed of the disk.
+        """
+        with self._writing:
+            self._flush()
+            layers = self._snapshot.layers
+        save_layers(path, layers, self.nulls)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], **options: Any) -> Engine:
+        """An engine from a saved file, memory-mapped; `options` as for Engine(), but ``nulls``.
+
+        DamagedFileError if it is not just what was saved. Reads the file once, to check it.
+
+        >>> import os, tempfile
+        >>> engine = Engine()
+        >>> engine.subscribe("alice", "price < 10")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     engine.save(os.path.join(folder, "subs.bf"))
+        ...     Engine.open(os.path.join(folder, "subs.bf")).match({"price": 5})
+        ['alice']
+        """
+        layers, nulls = open_layers(path)
+        engine = cls(nulls=nulls, **options)
+        engine._snapshot = Snapshot(layers, Buffer(), 0)
+        return engine
+
+    def _layers_with_buffer(self, snapshot: Snapshot) -> tuple[Layer, ...]:
+        """The layers, and the buffer compiled to one more; kept until the buffer changes."""
+        if not snapshot.buffer.held:
+            return snapshot.layers
+        known = self._compiled_buffer
+        if known is None or known[0] != (snapshot.buffer, snapshot.version):
+            items = snapshot.buffer.items(snapshot.version)
+            forest = forest_of(expression for _, expression in items)
+            layer = new_layer(ids_of([id for id, _ in items]), forest)
+            known = self._compiled_buffer = ((snapshot.buffer, snapshot.version), layer)
+        return (*snapshot.layers, known[1])
+
+    def _observe_batch(self, batch: Any) -> None:
+        """Offer a few rows of an Arrow batch to the reservoir."""
+        if self._reservoir.size and batch.num_rows:
+            step = max(1, batch.num_rows // _ROWS_OBSERVED)
+            for event in batch.take(list(range(0, batch.num_rows, step))).to_pylist():
+                self._reservoir.offer(flatten(event))
 
     def _normal(self, subscription: Subscription) -> Expression:
         if isinstance(subscription, str):

@@ -129,7 +129,7 @@ class LeafCountError(LimitError):
     what = "the number of leaves"
 
 
-class DamagedFileError(BoolFilterError, ValueError):
+class DamagedFileError(BoolFilterError):
     """A file that cannot be used: cut short, changed, of a newer version, or not one of ours."""
 
     def __init__(self, path: str, problem: str) -> None:

@@ -81,6 +81,19 @@ class Ids:
             place += 1
         return -1
 
+    def arrow(self, ordinals: NDArray[Any]) -> Any:
+        """The ids of these ordinals as an Arrow array: of int64, or of strings if any is one."""
+        import pyarrow as pa
+
+        if not len(self.start):
+            return pa.array(self.number[ordinals])
+        if len(self.is_text):
+            return pa.array([str(id) for id in self.take(ordinals)], pa.large_string())
+        buffers = [None, pa.py_buffer(self.start), pa.py_buffer(self.blob)]
+        return pa.LargeStringArray.from_buffers(pa.large_string(), self.count, buffers).take(
+            pa.array(ordinals)
+        )
+
     def bytes_used(self) -> int:
         return sum(getattr(self, name).nbytes for name in ARRAYS)
 

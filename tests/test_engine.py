@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import tempfile
 import threading
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -48,8 +50,9 @@ class EngineAgainstOracle(RuleBasedStateMachine):
             with pytest.raises(bf.UnknownSubscriptionError):
                 self.engine.unsubscribe(id)
 
-    @rule(pairs=st.lists(st.tuples(ids, expressions), max_size=5))
-    def subscribe_many(self, pairs):
+    @rule(pairs=st.lists(st.tuples(ids, expressions), max_size=5), as_text=st.booleans())
+    def subscribe_many(self, pairs, as_text):
+        given = [(id, str(expression)) if as_text else (id, expression) for id, expression in pairs]
         fresh = {}
         doubled = False
         for id, expression in pairs:
@@ -57,15 +60,22 @@ class EngineAgainstOracle(RuleBasedStateMachine):
             fresh.setdefault(id, expression)
         if doubled:
             with pytest.raises(bf.BadSubscriptionError):
-                self.engine.subscribe_many(pairs)
+                self.engine.subscribe_many(given)
         else:
-            assert self.engine.subscribe_many(pairs) == []
+            assert self.engine.subscribe_many(given) == []
             self.expected |= fresh
 
     @rule()
     def flush(self):
         with self.engine._writing:
             self.engine._flush()
+
+    @rule()
+    def save_and_open(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.engine.save(Path(folder) / "subs.bf")
+            self.engine = bf.Engine.open(Path(folder) / "subs.bf", background=False)
+        assert self.engine.nulls == self.nulls
 
     @rule(sample=st.lists(events, max_size=3))
     def optimise(self, sample):
@@ -94,6 +104,7 @@ class EngineAgainstOracle(RuleBasedStateMachine):
             assert list(self.engine) == list(self.expected)
             assert len(self.engine) == len(self.expected)
             assert all(id in self.engine for id in self.expected)
+            assert self.engine.stats().subscriptions == len(self.expected)
 
 
 TestEngineAgainstOracle = EngineAgainstOracle.TestCase
@@ -204,3 +215,45 @@ def test_what_is_unsubscribed_during_a_merge_stays_gone(monkeypatch):
     monkeypatch.setattr(engine_module, "merge_layers", merge_slowly)
     engine.optimise()
     assert engine.match({"a": 1}) == [0, 1, 2, 4, 5, 6, 7, 8, 9, 10]
+
+
+def test_match_arrow_gives_what_match_gives():
+    pa = pytest.importorskip("pyarrow")
+    engine = bf.Engine()
+    engine.subscribe_many([(n, f"a > {n} AND tags CONTAINS 'x'") for n in range(50)])
+    engine.subscribe(100, "user.country = 'NZ' OR b IS NULL")
+    engine.unsubscribe(7)
+    rows = [
+        {"a": 9, "tags": ["x", "y"], "user": {"country": "NZ"}, "b": 1.5},
+        {"a": None, "tags": [], "user": None, "b": None},
+        {"a": 60, "tags": ["x"], "user": {"country": "AU"}, "b": 0.0},
+    ]
+    table = pa.Table.from_pylist(rows)
+    expected = [(n, id) for n, row in enumerate(rows) for id in engine.match(row)]
+    for given in (table, table.to_batches()[0], pa.concat_tables([table, table])[:3]):
+        found = engine.match_arrow(given)
+        assert found.schema.names == ["event", "subscription"]
+        assert list(zip(*found.to_pydict().values(), strict=True)) == expected
+    engine.subscribe("named", "a = 60")
+    found = engine.match_arrow(table).to_pydict()
+    assert found["subscription"][-1] == "named"
+    assert found["subscription"][:-1] == [str(id) for _, id in expected]
+    assert engine.match_arrow(table[:0]).num_rows == 0
+    with pytest.raises(bf.EventError):
+        engine.match_arrow(rows)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    engine = bf.Engine()
+    engine.subscribe_many([("alice", "a = 1"), (5, "a = 2"), ("bob", "b LIKE 'x%'")])
+    engine.unsubscribe("alice")
+    path = tmp_path / "subs.bf"
+    engine.save(path)
+    data = path.read_bytes()
+    assert bf.Engine.open(path).match({"a": 2, "b": "xy"}) == [5, "bob"]
+    for place in range(0, len(data), 7):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(bf.DamagedFileError):
+            bf.Engine.open(path)
+    with pytest.raises(FileNotFoundError):
+        bf.Engine.open(tmp_path / "missing.bf")

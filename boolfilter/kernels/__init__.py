@@ -16,6 +16,7 @@ from boolfilter.kernels.compiling import compile_trees
 from boolfilter.kernels.matching import match_events
 from boolfilter.kernels.positions import rank_numbers, rank_strings
 from boolfilter.kernels.trees import (
+    check_trees,
     decode_trees,
     encode_trees,
     equal_trees,
@@ -24,6 +25,7 @@ from boolfilter.kernels.trees import (
 )
 
 __all__ = [
+    "check_trees",
     "compile_trees",
     "decode_trees",
     "encode_trees",

@@ -242,3 +242,68 @@ def hash_strings(data, start, out):
             h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)
         h ^= h >> np.uint64(32)
         out[row] = h * np.uint64(0x9E3779B97F4A7C15)
+
+
+@helper
+def _checked_varint(data, at, end):
+    """A number and where it ends; -1 if it is not whole or over 32 bits."""
+    value = np.int64(0)
+    for k in range(5):
+        if at + k >= end:
+            break
+        value |= np.int64(data[at + k] & 127) << (7 * k)
+        if data[at + k] < 128:
+            return (value, at + k + 1) if value < 1 << 32 else (np.int64(-1), end)
+    return np.int64(-1), end
+
+
+@kernel("int64(uint8[::1], uint32[::1], int64)")
+def check_trees(data, byte_starts, ids):
+    """The first row whose bytes are not one whole tree of ids below `ids`, or -1."""
+    for row in range(len(byte_starts) - 1):
+        at = np.int64(byte_starts[row])
+        end = np.int64(byte_starts[row + 1])
+        missing = np.int64(1)
+        while missing > 0:
+            if missing > end - at:  # a tree takes at least one byte
+                return row
+            missing -= 1
+            tag = data[at] >> 5
+            low = np.int64(data[at] & 31)
+            at += 1
+            if tag <= 1 or tag >= 6:
+                size = low >> 3 if tag <= 1 else np.int64(4)
+                g = low & 7 if tag <= 1 else np.int64(0)
+                if at + size > end:
+                    return row
+                for k in range(size):
+                    g = g << 8 | np.int64(data[at + k])
+                at += size
+                if g >= ids:
+                    return row
+                continue
+            count = low
+            if tag <= 3:
+                if low == 31:
+                    count, at = _checked_varint(data, at, end)
+                if low >= 30 and count >= 0:
+                    count, at = _checked_varint(data, at, end)
+                if count < 0:
+                    return row
+                missing += count
+                continue
+            if low == 31:
+                count, at = _checked_varint(data, at, end)
+            if count < 2 or count > end - at:
+                return row
+            previous = np.int64(-1)
+            for _ in range(count):
+                step, at = _checked_varint(data, at, end)
+                if step < 0:
+                    return row
+                previous += step + 1
+            if previous >= ids:
+                return row
+        if at != end:
+            return row
+    return -1
