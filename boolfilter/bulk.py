@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boolfilter.columns import LeafColumn, forest_of_columns, stand_in_name, words_of
 from boolfilter.errors import BoolFilterError
 from boolfilter.evaluate import Nulls
 from boolfilter.expressions import (
@@ -25,13 +26,11 @@ from boolfilter.expressions import (
     bound_node,
 )
 from boolfilter.forest import (
-    DomainKey,
+    OPERATION_OF,
     DomainKind,
     Forest,
     ForestBuilder,
-    Operation,
     forest_of,
-    joined_constants,
     merge_forests,
     take_trees,
 )
@@ -48,27 +47,11 @@ from boolfilter.normalise import normalise
 
 _ROWS_A_CHUNK = 20_000
 _MOST_EXACT_DIGITS = 15  # an integer of so many digits is a float exactly
-_OPERATIONS = {
-    Operator.EQUAL: Operation.EQUAL,
-    Operator.NOT_EQUAL: Operation.EQUAL,  # its negation is in the shape
-    Operator.LESS: Operation.LESS,
-    Operator.LESS_OR_EQUAL: Operation.LESS_OR_EQUAL,
-    Operator.GREATER: Operation.GREATER,
-    Operator.GREATER_OR_EQUAL: Operation.GREATER_OR_EQUAL,
-}
 _OPERATION_OF_SYMBOL = {
-    symbol: int(_OPERATIONS[operator]) for symbol, operator in COMPARISON_OF.items()
+    symbol: int(OPERATION_OF[operator])
+    for symbol, operator in COMPARISON_OF.items()
+    if operator is not Operator.NOT_EQUAL  # which normalises otherwise
 }
-_NEGATIVE_SYMBOLS = frozenset({"<>", "!="})
-
-
-class LeafColumn(NamedTuple):
-    """One leaf of many subscriptions: names and where they are used, operations, values."""
-
-    names: list[str]
-    attribute: NDArray[np.int32]
-    operation: NDArray[np.uint8]
-    values: NDArray[Any] | list[str]  # numbers, or texts
 
 
 @dataclass(slots=True)
@@ -205,7 +188,7 @@ class Form:
 
     def words(self) -> NDArray[np.int32]:
         """The normal form as words; see the class for their leaf numbers."""
-        return _words_of(normalise(self.expression, nulls=self.nulls))
+        return words_of(normalise(self.expression, nulls=self.nulls))
 
     def _literal_places(self) -> list[int]:
         places, place = [], 0
@@ -227,18 +210,20 @@ class Form:
             names, attribute = _numbered(holes[place])
             place += 1
             if leaf.operator is None:
-                operation = np.array([_plain_operation(s) for s in holes[place]], np.uint8)
+                operation = np.array(
+                    [_OPERATION_OF_SYMBOL[symbol] for symbol in holes[place]], np.uint8
+                )
                 place += 1
             else:
-                operation = np.full(len(members), _OPERATIONS.get(leaf.operator, 0), np.uint8)
-            values: Any = np.full(len(members), leaf.value is True, np.float64)
+                operation = np.full(len(members), OPERATION_OF.get(leaf.operator, 0), np.uint8)
+            kind = DomainKind.BOOLEAN
+            values: Any = np.ones(len(members))  # TRUE
             if leaf.value is None and leaf.operator not in _UNARY:
-                read = _texts if next(texts) else _numbers
-                values = read(holes[place])
+                is_text = next(texts)
+                kind = DomainKind.STRING if is_text else DomainKind.NUMBER
+                values = (_texts if is_text else _numbers)(holes[place])
                 place += 1
-            elif leaf.value is not None:
-                values = values.astype(np.bool_)
-            result.append(LeafColumn(names, attribute, operation, values))
+            result.append(LeafColumn(names, attribute, operation, kind, values))
         return result
 
     def _is_plain(self, holes: list[str], kinds: tuple[bool, ...]) -> bool:
@@ -270,7 +255,7 @@ def _form_of(shape: Shape, nulls: Nulls) -> Form | None:
         number = len(leaves)
         operator = leaf.operator if leaf.operator in _UNARY else Operator.EQUAL
         operand = None if operator in _UNARY else number
-        stand_ins.append(Predicate(f"\0{number}", operator, operand))
+        stand_ins.append(Predicate(stand_in_name(number), operator, operand))
         fixed = True if leaf.literals == 0 and leaf.operand is True else None
         leaves.append(_FormLeaf(leaf.operator, fixed))
     return Form(_assembled(shape, stand_ins), tuple(leaves), nulls)
@@ -288,25 +273,6 @@ def _assembled(shape: Shape, leaves: list[Expression]) -> Expression:
             del stack[-count:]
             stack.append(bound_node(node_class, children, depth, size))
     return stack[0]
-
-
-def _plain_operation(symbol: str) -> int:
-    if symbol in _NEGATIVE_SYMBOLS:
-        raise ValueError("normalises otherwise")
-    return _OPERATION_OF_SYMBOL[symbol]
-
-
-def _words_of(normal: Expression) -> NDArray[np.int32]:
-    """The words of a normal form over stand-ins."""
-    forest = forest_of((normal,))
-    words = forest.words.copy()
-    number = np.zeros(len(forest.operation), np.int32)
-    for predicate, domain in enumerate(forest.domain.tolist()):
-        name, kind = forest.domains[domain]
-        number[predicate] = 2 * int(name[1:]) + (kind is DomainKind.PRESENCE)
-    leaves = words >= 0
-    words[leaves] = number[words[leaves] >> 1] << 1 | (words[leaves] & 1)
-    return words
 
 
 def _numbered(holes: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:
@@ -331,76 +297,3 @@ def _numbers(holes: Sequence[str]) -> NDArray[Any]:
 
 def _texts(holes: Sequence[str]) -> list[str]:
     return [str(literal_in(hole)) for hole in holes]
-
-
-def forest_of_columns(words: NDArray[np.int32], columns: Sequence[LeafColumn], rows: int) -> Forest:
-    """The forest of rows that share the words of one tree, each with its own leaves.
-
-    Leaf ``2 * i`` of the words is comparison i, leaf ``2 * i + 1`` the presence of its attribute.
-    """
-    is_leaf = words >= 0
-    used = np.unique(words[is_leaf] >> 1)
-    predicates = len(used)
-    new_words = np.tile(words, (rows, 1))
-    place = np.searchsorted(used, words[is_leaf] >> 1)
-    new_words[:, is_leaf] = (
-        (np.arange(rows, dtype=np.int32)[:, None] * predicates + place.astype(np.int32)) << 1
-    ) | (words[is_leaf] & 1)
-    operation = np.empty((rows, predicates), np.uint8)
-    domain = np.empty((rows, predicates), np.int32)
-    first = np.empty((rows, predicates), np.int32)
-    domains: dict[DomainKey, int] = {}
-    constants: list[list[Any]] = []
-    for column, leaf in enumerate(used.tolist()):
-        data = columns[leaf >> 1]
-        presence = bool(leaf & 1)
-        operation[:, column] = Operation.EQUAL if presence else data.operation
-        kind = DomainKind.PRESENCE if presence else _kind_of(data.values)
-        numbers = np.empty(len(data.names), np.int32)
-        for number, name in enumerate(data.names):
-            numbers[number] = domains.setdefault((name, kind), len(domains))
-            if numbers[number] == len(constants):
-                constants.append([])
-        domain[:, column] = numbers[data.attribute]
-        values = np.ones(rows) if presence else data.values
-        first[:, column] = _distribute(values, data.attribute, numbers, constants)
-    return Forest(
-        words=new_words.reshape(-1),
-        starts=np.arange(rows + 1, dtype=np.int64) * len(words),
-        operation=operation.reshape(-1),
-        domain=domain.reshape(-1),
-        first=first.reshape(-1),
-        second=np.full(rows * predicates, -1, np.int32),
-        domains=list(domains),
-        constants=[joined_constants(parts) for parts in constants],
-        searches=[],
-    )
-
-
-def _kind_of(values: Any) -> DomainKind:
-    if isinstance(values, list):
-        return DomainKind.STRING
-    return DomainKind.BOOLEAN if values.dtype == np.bool_ else DomainKind.NUMBER
-
-
-def _distribute(
-    values: Any,
-    attribute: NDArray[np.int32],
-    numbers: NDArray[np.int32],
-    constants: list[list[Any]],
-) -> NDArray[np.int32]:
-    """Append values to the constants of their domains; returns their places there."""
-    first = np.empty(len(attribute), np.int32)
-    order = np.argsort(attribute, kind="stable")
-    cuts = np.searchsorted(attribute[order], np.arange(len(numbers) + 1)).tolist()
-    for number, domain in enumerate(numbers.tolist()):
-        chosen = order[cuts[number] : cuts[number + 1]]
-        start = sum(map(len, constants[domain]))
-        first[chosen] = np.arange(start, start + len(chosen))
-        if isinstance(values, list):
-            constants[domain].append([values[row] for row in chosen.tolist()])
-        elif values.dtype == np.bool_:
-            constants[domain].append(values[chosen].astype(np.float64))
-        else:
-            constants[domain].append(values[chosen])
-    return first

@@ -98,6 +98,8 @@ def _rank_of(
     forest: Forest, ranks: list[NDArray[np.int64]], places: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """The ranks of constants given by their places in the constants of their domains."""
+    if not (places >= 0).any():
+        return np.zeros(len(places), np.int64)
     start = np.concatenate(([0], np.cumsum([len(part) for part in ranks]))).astype(np.int64)
     everything = np.concatenate([*ranks, np.zeros(1, np.int64)])
     where = np.where(forest.domain >= 0, start[forest.domain] + places, len(everything) - 1)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from boolfilter.forest import DomainKind, Forest, Operation
 from boolfilter.indexes.domains import Domains
 from boolfilter.items import Encoder
+from boolfilter.kernels import estimate_chances
 
 Sample = Sequence[Any]  # flat events
 
-_BY_OPERATION = np.array([0.01, 0.3, 0.3, 0.3, 0.3, 0.1, 0.05], np.float32)
+_BY_OPERATION = np.array([0.01, 0.3, 0.3, 0.3, 0.3, 0.1, 0.05])
 _BY_KIND = {DomainKind.PRESENCE: 0.9, DomainKind.BOOLEAN: 0.5}
 _PRIOR_WEIGHT = 10.0  # how many observed events the subscriptions' own statistics weigh
 
@@ -45,26 +46,14 @@ def _from_subscriptions(
     second: NDArray[np.int64],
 ) -> NDArray[np.float32]:
     """What the subscriptions tell: how often a value is asked for, and the rank of a constant."""
-    operation, domain = forest.operation, forest.domain
-    result = _BY_OPERATION[operation].astype(np.float64)
-    count = np.maximum(np.append(sizes, 1)[domain], 1)
-    leaf_uses = np.bincount(forest.words[forest.words >= 0] >> 1, minlength=len(operation))
-    equal = operation == Operation.EQUAL
     start = np.concatenate(([0], np.cumsum(sizes)))
-    constant = start[domain[equal]] + first[equal]
-    uses = np.bincount(constant, weights=leaf_uses[equal], minlength=int(start[-1]))
-    asked = np.bincount(domain[equal], weights=leaf_uses[equal], minlength=len(sizes))
-    result[equal] = uses[constant] / np.maximum(asked[domain[equal]], 1)
-    below = (operation == Operation.LESS) | (operation == Operation.LESS_OR_EQUAL)
-    result[below] = ((first + 0.5) / count)[below]
-    above = (operation == Operation.GREATER) | (operation == Operation.GREATER_OR_EQUAL)
-    result[above] = (1 - (first + 0.5) / count)[above]
-    between = operation == Operation.BETWEEN
-    result[between] = ((second - first + 1) / count)[between]
-    fixed = np.array([_BY_KIND.get(kind, np.nan) for _, kind in forest.domains] + [np.nan])
-    known = equal & ~np.isnan(fixed[domain])
-    result[known] = fixed[domain[known]]
-    return np.clip(result, 1e-9, 1.0).astype(np.float32)
+    by_kind = np.array([_BY_KIND.get(kind, np.nan) for _, kind in forest.domains], np.float64)
+    result = np.empty(len(forest.operation), np.float32)
+    estimate_chances(
+        forest.words, forest.operation, forest.domain, first, second, start, by_kind,
+        _BY_OPERATION, result,
+    )  # fmt: skip
+    return result
 
 
 def _from_events(

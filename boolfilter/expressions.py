@@ -325,6 +325,25 @@ def predicates(expression: Expression) -> Iterator[Predicate]:
     return (node for node in postorder(expression) if isinstance(node, Predicate))
 
 
+def rebuilt(expression: Expression, leaves: Iterable[Expression]) -> Expression:
+    """The expression with its predicates, left to right, replaced by these.
+
+    >>> import boolfilter as bf
+    >>> str(rebuilt(bf.parse("NOT (a OR b)"), [bf.parse("x > 1"), bf.parse("y > 2")]))
+    'NOT (x > 1 OR y > 2)'
+    """
+    following = iter(leaves)
+    steps = [
+        (type(node), len(node.children))
+        if node.children
+        else next(following)
+        if isinstance(node, Predicate)
+        else node
+        for node in postorder(expression)
+    ]
+    return _from_postfix(steps)
+
+
 def bound_predicate(attribute: str, operator: Operator, operand: Operand) -> Predicate:
     """A predicate from parts already known to be good, at a third of the constructor's cost."""
     predicate = _new(Predicate)

@@ -60,14 +60,14 @@ class Operation(IntEnum):
     SEARCH = 6  # a search in a string: `first` is a place in Forest.searches
 
 
-_OPERATION_OF = {
+OPERATION_OF = {
     Operator.EQUAL: Operation.EQUAL,
     Operator.LESS: Operation.LESS,
     Operator.LESS_OR_EQUAL: Operation.LESS_OR_EQUAL,
     Operator.GREATER: Operation.GREATER,
     Operator.GREATER_OR_EQUAL: Operation.GREATER_OR_EQUAL,
 }
-_OPERATOR_OF = {operation: operator for operator, operation in _OPERATION_OF.items()}
+_OPERATOR_OF = {operation: operator for operator, operation in OPERATION_OF.items()}
 DomainKey = tuple[str, DomainKind]
 
 
@@ -168,7 +168,7 @@ class ForestBuilder:
         if leaf.operator is Operator.IN:
             self._add_list(leaf.attribute, operand, negated)
             return
-        if leaf.operator in _OPERATION_OF:
+        if leaf.operator in OPERATION_OF:
             number = self._comparison(leaf.attribute, leaf.operator, operand)
         else:
             number = self._other(leaf)
@@ -195,7 +195,7 @@ class ForestBuilder:
         if known is None:
             domain = self._domain(attribute, _DOMAIN_OF_TYPE[type(value)])
             place = self._constant(domain, value)
-            known = self._predicates[key] = self._row(_OPERATION_OF[operator], domain, place)
+            known = self._predicates[key] = self._row(OPERATION_OF[operator], domain, place)
         return known
 
     def _other(self, leaf: Predicate) -> int:

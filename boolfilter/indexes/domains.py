@@ -215,7 +215,7 @@ def _sorted_numbers(
     high: NDArray[np.float64], low: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
     high = high + 0.0  # there is one zero
-    order = np.lexsort((low, high)) if low.any() else np.argsort(high, kind="stable")
+    order = np.lexsort((low, high)) if low.any() else np.argsort(high)
     high, low = high[order], low[order]
     fresh = np.ones(len(high), bool)
     fresh[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])

@@ -13,6 +13,7 @@ attribute) needs more, and is marked in ``special``.
 """
 
 from boolfilter.kernels.compiling import compile_trees
+from boolfilter.kernels.estimating import estimate_chances
 from boolfilter.kernels.matching import match_events
 from boolfilter.kernels.positions import rank_numbers, rank_strings
 from boolfilter.kernels.trees import (
@@ -30,6 +31,7 @@ __all__ = [
     "decode_trees",
     "encode_trees",
     "equal_trees",
+    "estimate_chances",
     "hash_strings",
     "hash_trees",
     "match_events",
