@@ -99,6 +99,10 @@ def _distribute(
     constants: list[list[Any]],
 ) -> NDArray[np.int32]:
     """Append values to the constants of their domains; returns their places there."""
+    if len(numbers) == 1:
+        start = sum(map(len, constants[numbers[0]]))
+        constants[numbers[0]].append(values)
+        return np.arange(start, start + len(attribute), dtype=np.int32)
     first = np.empty(len(attribute), np.int32)
     order = np.argsort(attribute, kind="stable")
     cuts = np.searchsorted(attribute[order], np.arange(len(numbers) + 1)).tolist()

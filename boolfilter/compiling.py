@@ -12,7 +12,13 @@ from boolfilter.estimates import Sample, estimate
 from boolfilter.forest import Forest, Operation, take_trees
 from boolfilter.indexes.betweens import build_betweens
 from boolfilter.indexes.domains import build_domains
-from boolfilter.kernels import compile_trees, encode_trees, equal_trees, hash_trees
+from boolfilter.kernels import (
+    compile_trees,
+    encode_trees,
+    equal_trees,
+    gather_ranks,
+    hash_trees,
+)
 from boolfilter.kernels.jit import ALWAYS_TRUE
 from boolfilter.segment import Segment
 
@@ -98,12 +104,11 @@ def _rank_of(
     forest: Forest, ranks: list[NDArray[np.int64]], places: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """The ranks of constants given by their places in the constants of their domains."""
-    if not (places >= 0).any():
-        return np.zeros(len(places), np.int64)
     start = np.concatenate(([0], np.cumsum([len(part) for part in ranks]))).astype(np.int64)
-    everything = np.concatenate([*ranks, np.zeros(1, np.int64)])
-    where = np.where(forest.domain >= 0, start[forest.domain] + places, len(everything) - 1)
-    return everything[np.where(places >= 0, where, len(everything) - 1)]
+    result = np.empty(len(places), np.int64)
+    everything = np.concatenate([np.empty(0, np.int64), *ranks])
+    gather_ranks(everything, start, forest.domain, places, result)
+    return result
 
 
 def _share_equal_trees(

@@ -369,6 +369,8 @@ def take_trees(
 
 def joined_constants(parts: list[Any]) -> Any:
     """The constants of one domain from several sources: an array if all of them are."""
+    if len(parts) == 1:
+        return parts[0]
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
     return [value for part in parts for value in part]

@@ -110,7 +110,7 @@ class Segment:
     def forest(self, rows: NDArray[np.int64]) -> Forest:
         """The trees of some rows, with just the predicates and constants that they use."""
         words, starts, occurrences = self._decode(rows)
-        ids, number = np.unique(occurrences, return_inverse=True)
+        ids, number = _distinct(occurrences, int(self.slot_base[-1]))
         leaves = words >= 0
         words[leaves] = (number.astype(np.int32)[words[leaves] >> 1] << 1) | (words[leaves] & 1)
         operation, domain, first, second = self._columns(ids)
@@ -138,13 +138,14 @@ class Segment:
         start = np.concatenate(([0], np.cumsum(self.domains.sizes())))
         has_second = second >= 0
         wanted = np.concatenate((start[domain] + first, start[domain] + second))
-        used = np.unique(wanted[np.concatenate((np.ones(len(first), bool), has_second))])
+        wanted[len(first) :][~has_second] = wanted[0] if len(first) else 0
+        used, places = _distinct(wanted, int(start[-1]))
         cut = np.searchsorted(used, start)
         constants = [
             self.domains.constants(number, used[cut[number] : cut[number + 1]] - start[number])
             for number in range(len(self.domains.keys))
         ]
-        places = np.searchsorted(used, wanted) - np.tile(cut[domain], 2)
+        places = places - np.tile(cut[domain], 2)
         new_second = np.where(has_second, places[len(first) :], -1)
         return constants, places[: len(first)], new_second
 
@@ -161,7 +162,7 @@ class Segment:
         return words, starts, ids[: int((words >= 0).sum())]
 
     def _columns(
-        self, ids: NDArray[np.uint32]
+        self, ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """What each predicate id means: operation, domain, and ranks or the place of a search."""
         slot = np.searchsorted(self.slot_base, ids, side="right") - 1
@@ -195,6 +196,16 @@ class Segment:
         if scratch is None:
             scratch = self._local.scratch = _Scratch(self)
         return scratch
+
+
+def _distinct(values: NDArray[Any], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct values in order, and the place of each value among them; all are below bound."""
+    if bound > 32 * len(values) + 1024:
+        return np.unique(values, return_inverse=True)
+    present = np.zeros(bound, np.bool_)
+    present[values] = True
+    place = np.cumsum(present, dtype=np.int64) - 1
+    return np.flatnonzero(present), place[values]
 
 
 class _Scratch:

@@ -15,7 +15,7 @@ attribute) needs more, and is marked in ``special``.
 from boolfilter.kernels.compiling import compile_trees
 from boolfilter.kernels.estimating import estimate_chances
 from boolfilter.kernels.matching import match_events
-from boolfilter.kernels.positions import rank_numbers, rank_strings
+from boolfilter.kernels.positions import gather_ranks, rank_numbers, rank_strings
 from boolfilter.kernels.trees import (
     check_trees,
     decode_trees,
@@ -32,6 +32,7 @@ __all__ = [
     "encode_trees",
     "equal_trees",
     "estimate_chances",
+    "gather_ranks",
     "hash_strings",
     "hash_trees",
     "match_events",

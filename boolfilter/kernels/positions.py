@@ -90,3 +90,13 @@ def rank_strings(item_domain, values, value_start, blob, string_start, domain_st
                 if order == 0:
                     exact = 1
         q[i] = np.uint32(2 * (a - start) + exact)
+
+
+@kernel("void(int64[::1], int64[::1], int32[::1], int32[::1], int64[::1])")
+def gather_ranks(rank, start, domain, place, out):
+    """The rank of the constant at each place of a domain; 0 where there is none."""
+    for i in range(len(place)):
+        if domain[i] >= 0 and place[i] >= 0:
+            out[i] = rank[start[domain[i]] + place[i]]
+        else:
+            out[i] = 0
