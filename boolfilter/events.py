@@ -41,6 +41,8 @@ def flatten(event: Mapping[str, Any]) -> FlatEvent:
 def _flatten_into(flat: FlatEvent, name: object, value: Any) -> None:
     # Last in, first out: what is nested is pushed in reverse so that values keep their order.
     todo: list[tuple[object, Any, bool]] = [(name, value, False)]
+    found: dict[str, list[Value]] = {}
+    listed: set[str] = set()
     while todo:
         path, item, several = todo.pop()
         if not isinstance(path, str):
@@ -56,17 +58,16 @@ def _flatten_into(flat: FlatEvent, name: object, value: Any) -> None:
             except TypeError as error:
                 raise EventError(f"attribute {path!r}: {error}") from None
             if value is not None:
-                _add(flat, path, value, several)
-
-
-def _add(flat: FlatEvent, path: str, value: Value, several: bool) -> None:
-    known = flat.get(path)
-    if known is None:
-        flat[path] = (value,) if several else value
-    elif isinstance(known, tuple):
-        flat[path] = (*known, value)
-    else:
-        flat[path] = (known, value)
+                found.setdefault(path, []).append(value)
+                if several:
+                    listed.add(path)
+    for path, values in found.items():
+        known = flat.get(path)
+        if known is not None:
+            flat[path] = (*(known if isinstance(known, tuple) else (known,)), *values)
+        else:
+            single = len(values) == 1 and path not in listed
+            flat[path] = values[0] if single else tuple(values)
 
 
 def _joined(path: str, key: object) -> object:

@@ -90,9 +90,8 @@ class Ids:
         if len(self.is_text):
             return pa.array([str(id) for id in self.take(ordinals)], pa.large_string())
         buffers = [None, pa.py_buffer(self.start), pa.py_buffer(self.blob)]
-        return pa.LargeStringArray.from_buffers(pa.large_string(), self.count, buffers).take(
-            pa.array(ordinals)
-        )
+        texts = pa.Array.from_buffers(pa.large_string(), self.count, buffers)
+        return texts.take(pa.array(ordinals))
 
     def bytes_used(self) -> int:
         return sum(getattr(self, name).nbytes for name in ARRAYS)

@@ -243,6 +243,14 @@ def test_match_arrow_gives_what_match_gives():
         engine.match_arrow(rows)
 
 
+def test_match_arrow_gives_string_ids():
+    pa = pytest.importorskip("pyarrow")
+    engine = bf.Engine()
+    engine.subscribe_many([("alice", "a = 1"), ("é", "a > 0"), ("", "a = 2")])
+    found = engine.match_arrow(pa.table({"a": [1, 2, 3]})).to_pydict()
+    assert found == {"event": [0, 0, 1, 1, 2], "subscription": ["alice", "é", "é", "", "é"]}
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     engine = bf.Engine()
     engine.subscribe_many([("alice", "a = 1"), (5, "a = 2"), ("bob", "b LIKE 'x%'")])
