@@ -11,6 +11,13 @@ from benchmarks.report import Report
 EXPERIMENTS = {
     "tree-size": "bytes per subscription tree, the paper's format against ours",
     "parsing": "texts of few shapes, parsed by binding literals against plain Lark",
+    "speed": "time per event of the engine and of the paper's algorithm, on three workloads",
+    "growth": "time per event as subscriptions grow tenfold, beside the candidates",
+    "memory": "resident bytes per subscription of an engine",
+    "load": "subscriptions a second from texts, expressions and columns",
+    "mix": "matching while subscriptions come and go, against matching alone",
+    "threads": "two threads against one",
+    "start": "a cold compile of the kernels, and the first match of a warm process",
 }
 
 

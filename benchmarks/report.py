@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,6 +24,8 @@ class Report:
     seed: int
     rows: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    targets: list[dict[str, Any]] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
 
     def add(self, **figures: Any) -> None:
         self.rows.append(figures)
@@ -30,13 +33,27 @@ class Report:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def at_most(self, what: str, measured: float, bound: float) -> None:
+        self._target(what, f"at most {_cell(bound)}", measured, measured <= bound)
+
+    def at_least(self, what: str, measured: float, bound: float) -> None:
+        self._target(what, f"at least {_cell(bound)}", measured, measured >= bound)
+
+    def plot(self, **parts: Any) -> None:
+        """A picture to draw when the report is saved; see :class:`Plot`."""
+        self.plots.append(Plot(**parts))
+
     def show(self) -> None:
         print(table(self.rows))
+        if self.targets:
+            print("\n" + table(self.targets))
         for text in self.notes:
             print(text)
 
     def save(self) -> Path:
         RESULTS.mkdir(exist_ok=True)
+        for plot in self.plots:
+            self.note(plot.draw(RESULTS))
         path = RESULTS / f"{self.experiment}.json"
         content = {
             "experiment": self.experiment,
@@ -45,10 +62,47 @@ class Report:
             "machine": machine(),
             "versions": versions(),
             "rows": self.rows,
+            "targets": self.targets,
             "notes": self.notes,
         }
         path.write_text(json.dumps(content, indent=2) + "\n")
         return path
+
+    def _target(self, what: str, bound: str, measured: float, met: bool) -> None:
+        verdict = "met" if met else "MISSED"
+        self.targets.append(
+            {"target": what, "bound": bound, "measured": measured, "verdict": verdict}
+        )
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves over one axis, on logarithmic scales: ``series`` has the x and y of each label."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    series: dict[str, tuple[Sequence[float], Sequence[float]]]
+
+    def draw(self, folder: Path) -> str:
+        """Write NAME.png and NAME.svg; says what was done, which is nothing without matplotlib."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            return f"no plot {self.name}: matplotlib is not installed"
+        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        axes = figure.add_subplot(xscale="log", yscale="log", xlabel=self.x, ylabel=self.y)
+        axes.set_title(self.title)
+        for label, (xs, ys) in self.series.items():
+            axes.plot(xs, ys, marker="o", label=label)
+        axes.grid(alpha=0.3)
+        axes.legend()
+        for kind in ("png", "svg"):
+            # No date and no program in the files: the same figures give the same bytes.
+            nothing = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
+            figure.savefig(folder / f"{self.name}.{kind}", dpi=120, metadata=nothing)
+        return f"plot: {self.name}.png and {self.name}.svg"
 
 
 def machine() -> dict[str, Any]:

@@ -1,0 +1,224 @@
+"""The non-canonical algorithm of Bittner and Hinze, as published (sections 3.1 to 3.3).
+
+Step one, *predicate matching*, finds the fulfilled predicates by the one-dimensional indexes, and
+sets their bits in the predicate bit vector. Step two, *subscription matching*, looks them up in
+the predicate subscription association table, which gives the candidates, each once; the
+subscription location table gives their trees, which are evaluated on their bytes.
+
+Where the paper is silent, or the comparison would be unfair without, this is added:
+
+- A subscription that is true when none of its predicates is fulfilled (``NOT a = 1``) is a
+  candidate of every event; the paper would miss it. These are found by evaluating each tree once
+  with a bit vector of zeros.
+- Children are evaluated in order until one decides; the widths that the format stores are for
+  nothing else.
+- Trees of candidates are fetched ahead of their evaluation, as the engine does with its entries.
+- The predicate indexes are the engine's own, so step one costs the same in both. Fulfilled ranges
+  are runs of predicate ids, as from the leaves of a B+ tree.
+
+What the byte format has no room for is refused: over 255 children of a node (an IN list is an OR
+of its values), or a child of over 65,535 bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boolfilter.compiling import _number_predicates, _rank_of, _slot_base
+from boolfilter.errors import BoolFilterError
+from boolfilter.forest import Forest
+from boolfilter.indexes.betweens import Betweens, build_betweens
+from boolfilter.indexes.domains import Domains, build_domains
+from boolfilter.items import Encoder, Items
+from boolfilter.kernels.noncanonical import (
+    GREATEST_WIDTH,
+    MOST_CHILDREN,
+    encode_paper_trees,
+    evaluate_trees,
+    levels,
+    match_noncanonical,
+)
+from boolfilter.paper_trees import ChildCountError, ChildWidthError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NonCanonical:
+    """Subscriptions as the paper keeps them. For one thread at a time: the bit vectors are its
+    own.
+
+    Predicates have the numbers 0, 1, 2, ... in the order of a segment's predicate ids, which are
+    ``used``; those of slot s start at ``slot_first[s]``.
+
+    >>> import boolfilter as bf
+    >>> from boolfilter.forest import forest_of
+    >>> matcher = NonCanonical.from_forest(forest_of([bf.parse("a = 1 OR b > 1"), bf.parse("c")]))
+    >>> event, ordinal = matcher.match(matcher.encoder.encode([{"a": 1}, {"b": 2, "c": True}]))
+    >>> event.tolist(), ordinal.tolist()
+    ([0, 1, 1], [0, 0, 1])
+    """
+
+    domains: Domains
+    betweens: Betweens
+    slot_base: NDArray[np.uint32]
+    used: NDArray[np.uint32]
+    slot_first: NDArray[np.int64]
+    association_start: NDArray[np.uint32]
+    association: NDArray[np.uint32]
+    location: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    always: NDArray[np.uint32]
+    levels: int
+    encoder: Encoder
+    _scratch: _Scratch = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_scratch", _Scratch(len(self.used), len(self)))
+
+    def __len__(self) -> int:
+        return len(self.location) - 1
+
+    @classmethod
+    def from_forest(cls, forest: Forest) -> NonCanonical:
+        """The tables of a forest's subscriptions; equal ones are kept apart, as in the paper.
+
+        Raises ChildCountError or ChildWidthError for trees that the byte format has no room for.
+        """
+        domains, ranks = build_domains(forest.domains, forest.constants)
+        first = _rank_of(forest, ranks, forest.first)
+        second = _rank_of(forest, ranks, forest.second)
+        betweens, place = build_betweens(forest, first, second, len(forest.domains))
+        slot_base = _slot_base(domains.sizes(), len(place), len(forest.searches))
+        ids, _ = _number_predicates(forest, first, slot_base, place)
+        used, numbers = _renumber(ids, slot_base)
+        location, data = _encode(forest, numbers)
+        depth = int(levels(forest.words, forest.starts))
+        true_of_nothing = np.empty(len(forest), np.bool_)
+        evaluate_trees(data, location, _bits(len(used)), depth, true_of_nothing)
+        association_start, association = _associate(forest, numbers, len(used))
+        return cls(
+            domains=domains,
+            betweens=betweens,
+            slot_base=slot_base,
+            used=used,
+            slot_first=np.searchsorted(used, slot_base),
+            association_start=association_start,
+            association=association,
+            location=location,
+            data=data,
+            always=np.flatnonzero(true_of_nothing).astype(np.uint32),
+            levels=depth,
+            encoder=Encoder(domains, forest.searches, len(betweens)),
+        )
+
+    def match(self, items: Items) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """The matching (event, ordinal) pairs in order, as of a segment."""
+        scratch, betweens = self._scratch, self.betweens
+        events = len(items.start) - 1
+        event = count = 0
+        while True:
+            event, count, needed = match_noncanonical(
+                event, items.start, items.domain, items.position, items.hit_start, items.hits,
+                self.slot_base, self.used, self.slot_first, betweens.group_of_domain,
+                betweens.group_start, betweens.group_span, betweens.low, betweens.high,
+                self.association_start, self.association, self.always, self.location, self.data,
+                self.levels, scratch.truth, scratch.fulfilled, scratch.candidate_bits,
+                scratch.candidates, scratch.totals, scratch.out_event, scratch.out_ordinal, count,
+            )  # fmt: skip
+            if event == events:
+                scratch.events += events
+                return scratch.out_event[:count].copy(), scratch.out_ordinal[:count].copy()
+            scratch.grow(count, needed)
+
+    def work_per_event(self) -> tuple[float, float]:
+        """Fulfilled predicates and candidates, over all events matched so far."""
+        fulfilled, candidates = (self._scratch.totals / max(1, self._scratch.events)).tolist()
+        return fulfilled, candidates
+
+    def bytes_used(self) -> dict[str, int]:
+        """The size of each structure of the paper; the indexes are those of the domains."""
+        return {
+            "predicate bit vector": self._scratch.truth.nbytes,
+            "association table": self.association_start.nbytes + self.association.nbytes,
+            "location table": self.location.nbytes,
+            "trees": self.data.nbytes,
+            "candidates": self._scratch.candidate_bits.nbytes + self._scratch.candidates.nbytes,
+            "indexes": self.used.nbytes + self.domains.high.nbytes + self.domains.bucket.nbytes
+            + self.domains.blob.nbytes + self.domains.string_start.nbytes,
+        }  # fmt: skip
+
+
+class _Scratch:
+    """The bit vectors and lists of matching; the kernel leaves the bits as it found them."""
+
+    __slots__ = (
+        "candidate_bits", "candidates", "events", "fulfilled", "out_event", "out_ordinal",
+        "totals", "truth",
+    )  # fmt: skip
+
+    def __init__(self, predicates: int, subscriptions: int) -> None:
+        self.truth = _bits(predicates)
+        self.fulfilled = np.empty(predicates, np.uint32)
+        self.candidate_bits = _bits(subscriptions)
+        self.candidates = np.empty(subscriptions, np.uint32)
+        self.totals = np.zeros(2, np.int64)
+        self.events = 0
+        self.out_event = np.empty(1024, np.int64)
+        self.out_ordinal = np.empty(1024, np.uint32)
+
+    def grow(self, count: int, needed: int) -> None:
+        room = 2 * needed + 1024
+        event, ordinal = np.empty(room, np.int64), np.empty(room, np.uint32)
+        event[:count] = self.out_event[:count]
+        ordinal[:count] = self.out_ordinal[:count]
+        self.out_event, self.out_ordinal = event, ordinal
+
+
+def _bits(count: int) -> NDArray[np.uint64]:
+    return np.zeros(count // 64 + 1, np.uint64)
+
+
+def _renumber(
+    ids: NDArray[np.uint32], slot_base: NDArray[np.uint32]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The ids in use, and the number of each id given; all members of sets are in use."""
+    is_used = np.zeros(slot_base[-1], np.bool_)
+    is_used[ids] = True
+    is_used[slot_base[-2] :] = True
+    number = np.cumsum(is_used.astype(np.uint32), dtype=np.uint32)
+    return np.flatnonzero(is_used).astype(np.uint32), number[ids] - np.uint32(1)
+
+
+def _encode(
+    forest: Forest, numbers: NDArray[np.uint32]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The subscription location table, and the trees of all subscriptions."""
+    sizes = np.empty(len(forest), np.int64)
+    nowhere, nothing = np.empty(0, np.int64), np.empty(0, np.uint8)
+    most, widest = encode_paper_trees(forest.words, forest.starts, numbers, sizes, nowhere, nothing)
+    if most > MOST_CHILDREN:
+        raise ChildCountError(most, MOST_CHILDREN)
+    if widest > GREATEST_WIDTH:
+        raise ChildWidthError(widest, GREATEST_WIDTH)
+    location = np.concatenate(([0], np.cumsum(sizes)))
+    data = np.empty(location[-1], np.uint8)
+    encode_paper_trees(forest.words, forest.starts, numbers, sizes, location, data)
+    return location, data
+
+
+def _associate(
+    forest: Forest, numbers: NDArray[np.uint32], predicates: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The predicate subscription association table: those of predicate p are
+    ``association[start[p]:start[p + 1]]``, each once."""
+    leaves = forest.words >= 0
+    row = np.repeat(np.arange(len(forest), dtype=np.uint64), np.diff(forest.starts))[leaves]
+    predicate = numbers[forest.words[leaves] >> 1].astype(np.uint64)
+    pairs = np.unique(predicate << np.uint64(32) | row)
+    if len(pairs) >= 2**32:
+        raise BoolFilterError("too many predicates for one association table")
+    start = np.zeros(predicates + 1, np.uint32)
+    np.cumsum(np.bincount(pairs >> np.uint64(32), minlength=predicates), out=start[1:])
+    return start, (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32)
