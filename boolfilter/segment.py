@@ -225,7 +225,7 @@ class _Scratch:
         self.special[-1] = IS_SET
         self.bitmap = np.zeros(members // 64 + 1, np.uint64)
         self.marked = np.empty(max(1, members), np.uint32)
-        self.seen = np.zeros(segment.rows // 64 + 1, np.uint64)
+        self.seen = np.zeros(len(segment) // 64 + 1, np.uint64)  # of rows, then of ordinals
         self.out_event = np.empty(1024, np.int64)
         self.out_ordinal = np.empty(1024, np.uint32)
 

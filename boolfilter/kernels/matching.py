@@ -21,6 +21,7 @@ from boolfilter.kernels.jit import (
 
 _QUEUE = 2048
 _AHEAD = 8
+_FEW = 32  # words of a bitmap are read as quickly as one of so many numbers is sorted
 
 
 @helper
@@ -121,7 +122,24 @@ def _run_queued(
 
 
 @helper
-def _sort(values, start, end):
+def _sort(values, start, end, bits):
+    """Sort distinct numbers: a few by comparing, many by marking and reading a clean bitmap."""
+    if (end - start) * _FEW > len(bits):
+        for i in range(start, end):
+            bits[values[i] >> 6] |= np.uint64(1) << np.uint64(values[i] & 63)
+        at = start
+        for word in range(len(bits)):
+            rest = bits[word]
+            if rest != 0:
+                bits[word] = 0
+                number = word << 6
+                while rest != 0:
+                    if rest & np.uint64(1):
+                        values[at] = number
+                        at += 1
+                    rest >>= np.uint64(1)
+                    number += 1
+        return
     gap = 1
     while gap < (end - start) // 3:
         gap = 3 * gap + 1
@@ -337,7 +355,7 @@ def match_events(
                     out_ordinal[kept] = ordinal
                     kept += 1
             count = kept
-        _sort(out_ordinal, before, count)
+        _sort(out_ordinal, before, count, seen)
         for i in range(before, count):
             out_event[i] = event
     return events, count, count
