@@ -418,7 +418,7 @@ class Engine:
             ordinal = layer.find(id)
             if ordinal >= 0:
                 layers = list(snapshot.layers)
-                layers[place] = layer.without(ordinal)
+                layers[place] = layer.without(np.array([ordinal]))
                 return Snapshot(tuple(layers), snapshot.buffer, version)
         if snapshot.buffer.remove(id, version):
             return Snapshot(snapshot.layers, snapshot.buffer, version)

@@ -36,11 +36,12 @@ class Layer:
     def is_dead(self, ordinal: int) -> bool:
         return bool(len(self.dead)) and bool(int(self.dead[ordinal >> 6]) >> (ordinal & 63) & 1)
 
-    def without(self, ordinal: int) -> Layer:
-        """This layer with one more tombstone. Copies a bit for each subscription."""
+    def without(self, ordinals: NDArray[np.int64]) -> Layer:
+        """This layer with more tombstones. Copies a bit for each subscription."""
         dead = self.dead.copy() if len(self.dead) else dead_bits((), len(self.ids))
-        dead[ordinal >> 6] |= np.uint64(1 << (ordinal & 63))
-        return replace(self, dead=dead, dead_count=self.dead_count + 1)
+        bits = np.uint64(1) << (ordinals & 63).astype(np.uint64)
+        np.bitwise_or.at(dead, ordinals >> 6, bits)
+        return replace(self, dead=dead, dead_count=self.dead_count + len(ordinals))
 
     def living(self) -> NDArray[np.int64]:
         """The ordinals of the living, in order."""
@@ -69,11 +70,12 @@ def merge_layers(layers: Sequence[Layer], sample: Sample | None = None) -> Layer
 def bury_again(merged: Layer, before: Sequence[Layer], now: Sequence[Layer]) -> Layer:
     """The merged layer with the tombstones that its parts got while the merge went on."""
     start = 0
+    lost = [np.empty(0, np.int64)]
     for old, new in zip(before, now, strict=True):
         living = old.living()
         if new.dead_count != old.dead_count:
-            lost = np.setdiff1d(living, new.living(), assume_unique=True)
-            for place in np.searchsorted(living, lost).tolist():
-                merged = merged.without(start + place)
+            gone = np.setdiff1d(living, new.living(), assume_unique=True)
+            lost.append(start + np.searchsorted(living, gone))
         start += len(living)
-    return merged
+    ordinals = np.concatenate(lost)
+    return merged.without(ordinals) if len(ordinals) else merged

@@ -88,7 +88,7 @@ def _check_expansion(expression: Expression, limits: Limits) -> None:
 
 
 class _Work:
-    """One normalisation: results by step, and digests of the nodes made, for the child order."""
+    """One normalisation; digests of trees are kept, since they order the children of several."""
 
     def __init__(self, nulls: Nulls, unique: Container[str]) -> None:
         self.nulls = nulls
@@ -185,34 +185,51 @@ class _Work:
                 return decisive
             if child is not neutral:
                 flat.update(dict.fromkeys(child.children if type(child) is junction else (child,)))
-        leaves = [child for child in flat if not isinstance(child, (And, Or))]
+        leaves = [child for child in flat if _is_leaf(child)]
         if len(leaves) > 1:
             merged = _merge_leaves(junction, leaves, self.unique)
             if merged is None:
                 return decisive
             leaves = merged
-        groups = [child for child in flat if isinstance(child, (And, Or))]
+        groups = [child for child in flat if not _is_leaf(child)]
         if leaves and groups:
             known = set(leaves)
             # x OR (x AND y) is x; x AND (x OR y) is x.
             groups = [group for group in groups if known.isdisjoint(group.children)]
         leaves.sort(key=_leaf_key)
         if len(groups) > 1:
-            groups.sort(key=self.digests.__getitem__)
+            groups.sort(key=self._group_key)
         ordered = leaves + groups
         if len(ordered) < 2:
             return ordered[0] if ordered else neutral
-        result = junction(ordered)
-        self._digest(result)
-        return result
+        return junction(ordered)
 
-    def _digest(self, node: Expression) -> None:
-        """A name for a tree that is the same in every process, unlike Python's hash."""
-        digest = blake2b(type(node).__name__.encode(), digest_size=16)
-        for child in node.children:
-            known = self.digests.get(child)
-            digest.update(known or str(child).encode("utf-8", "surrogatepass") + b"\0")
-        self.digests[node] = digest.digest()
+    def _group_key(self, node: Expression) -> tuple[Any, ...]:
+        """Groups of leaves by those; then the others, by a name that is the same everywhere."""
+        if all(map(_is_leaf, node.children)):
+            return (0, type(node).__name__, tuple(map(_leaf_key, node.children)))
+        return (1, self._digest(node))
+
+    def _digest(self, node: Expression) -> bytes:
+        """A name for a tree that, unlike Python's hash, is the same in every process."""
+        todo = [node]
+        while todo:
+            tree = todo[-1]
+            groups = [child for child in tree.children if not _is_leaf(child)]
+            missing = [child for child in groups if child not in self.digests]
+            if missing:
+                todo.extend(missing)
+                continue
+            digest = blake2b(type(tree).__name__.encode(), digest_size=16)
+            for child in tree.children:
+                known = None if _is_leaf(child) else self.digests[child]
+                digest.update(known or str(child).encode("utf-8", "surrogatepass") + b"\0")
+            self.digests[todo.pop()] = digest.digest()
+        return self.digests[node]
+
+
+def _is_leaf(node: Expression) -> bool:
+    return not isinstance(node, (And, Or))
 
 
 def _whole(node: Expression, wanted: bool) -> _Step:
