@@ -25,6 +25,7 @@ from boolfilter.explain import Explanation, explain
 from boolfilter.expressions import Expression
 from boolfilter.forest import forest_of
 from boolfilter.ids import Id, check_id, ids_of
+from boolfilter.items import plain_numbers
 from boolfilter.language import parse
 from boolfilter.layers import Layer, bury_again, merge_layers, new_layer
 from boolfilter.limits import DEFAULT_LIMITS, Limits
@@ -254,9 +255,13 @@ class Engine:
         flat = flatten(event)
         self._reservoir.offer(flat)
         found: list[Id] = []
+        numbers = plain_numbers(flat) if snapshot.layers else None
         for layer in snapshot.layers:
             segment = layer.segment
-            ordinals = segment.match(segment.encoder.encode((flat,)), layer.dead)[1]
+            items = None if numbers is None else segment.encoder.encode_numbers(numbers)
+            if items is None:
+                items = segment.encoder.encode((flat,))
+            ordinals = segment.match(items, layer.dead)[1]
             if len(ordinals):
                 found += layer.ids.take(ordinals)
         if snapshot.buffer.held:

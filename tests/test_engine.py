@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import boolfilter as bf
@@ -230,8 +231,8 @@ def test_match_arrow_gives_what_match_gives():
     ]
     table = pa.Table.from_pylist(rows)
     expected = [(n, id) for n, row in enumerate(rows) for id in engine.match(row)]
-    for given in (table, table.to_batches()[0], pa.concat_tables([table, table])[:3]):
-        found = engine.match_arrow(given)
+    for events_given in (table, table.to_batches()[0], pa.concat_tables([table, table])[:3]):
+        found = engine.match_arrow(events_given)
         assert found.schema.names == ["event", "subscription"]
         assert list(zip(*found.to_pydict().values(), strict=True)) == expected
     engine.subscribe("named", "a = 60")
@@ -241,6 +242,32 @@ def test_match_arrow_gives_what_match_gives():
     assert engine.match_arrow(table[:0]).num_rows == 0
     with pytest.raises(bf.EventError):
         engine.match_arrow(rows)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from(["=", "<", "<=", ">", ">="]),
+            st.sampled_from([-1, 0, 1.5, 2, 2**53 - 1, 2**53, 2**53 + 1, 10**30]),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.dictionaries(
+        st.sampled_from("abcd"),
+        st.sampled_from([-1, 0, 1.5, 2, 2.0**53, 2**53 - 1, 2**53, 2**53 + 1, 10**30, 10**400]),
+    ),
+)
+def test_events_of_numbers_only_match_exactly(comparisons, event):
+    engine = bf.Engine()
+    texts = [f"{name} {operator} {value}" for name, operator, value in comparisons]
+    engine.subscribe_many(enumerate(texts))
+    expected = [n for n, text in enumerate(texts) if bf.evaluate(bf.parse(text), event)]
+    assert engine.match(event) == expected
+    engine.subscribe("present", "EXISTS a")
+    engine.optimise()
+    assert engine.match(event) == expected + ["present"] * ("a" in event)
 
 
 def test_match_arrow_gives_string_ids():
@@ -265,3 +292,37 @@ def test_a_damaged_file_is_refused(tmp_path):
             bf.Engine.open(path)
     with pytest.raises(FileNotFoundError):
         bf.Engine.open(tmp_path / "missing.bf")
+
+
+@pytest.mark.slow
+def test_a_minute_of_threads_and_merges(monkeypatch):
+    """Readers check that what they see is a state that existed: the subscriptions come and go in
+    order, so the living are always a run of numbers, and every match is one."""
+    monkeypatch.setattr(engine_module, "_BUFFER_SIZE", 100)
+    engine = bf.Engine()
+    stop = threading.Event()
+    failures = []
+
+    def read():
+        while not stop.is_set():
+            found = engine.match({"a": 1})
+            if found != list(range(found[0], found[-1] + 1)) if found else False:
+                failures.append(found)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    end = time.monotonic() + 60
+    number = 0
+    while time.monotonic() < end and not failures:
+        engine.subscribe(number, f"a = 1 OR b = {number}")
+        if number >= 3_000:
+            engine.unsubscribe(number - 3_000)
+        if number % 5_000 == 4_999:
+            engine.optimise()
+        number += 1
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert failures == []
+    assert number > 5_000
