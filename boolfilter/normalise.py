@@ -108,7 +108,13 @@ class _Work:
                 continue
             join, parts = self._parts(step)
             keys = [(id(part[0]), *part[1:]) for part in parts]
-            missing = [part for part, k in zip(parts, keys, strict=True) if k not in done]
+            missing = []
+            for part, k in zip(parts, keys, strict=True):
+                if k not in done:
+                    if part[0].children:
+                        missing.append(part)
+                    else:
+                        done[k] = self._leaf(part[0], part[1])
             if missing:
                 todo.extend(missing)
             else:
