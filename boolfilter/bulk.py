@@ -23,7 +23,6 @@ from boolfilter.expressions import (
     Expression,
     Operator,
     Predicate,
-    bound_node,
 )
 from boolfilter.forest import (
     OPERATION_OF,
@@ -258,21 +257,7 @@ def _form_of(shape: Shape, nulls: Nulls) -> Form | None:
         stand_ins.append(Predicate(stand_in_name(number), operator, operand))
         fixed = True if leaf.literals == 0 and leaf.operand is True else None
         leaves.append(_FormLeaf(leaf.operator, fixed))
-    return Form(_assembled(shape, stand_ins), tuple(leaves), nulls)
-
-
-def _assembled(shape: Shape, leaves: list[Expression]) -> Expression:
-    stack: list[Expression] = []
-    following = iter(leaves)
-    for node in shape.nodes:
-        if node is None:
-            stack.append(next(following))
-        else:
-            node_class, count, depth, size = node
-            children = tuple(stack[-count:])
-            del stack[-count:]
-            stack.append(bound_node(node_class, children, depth, size))
-    return stack[0]
+    return Form(shape.assembled(stand_ins), tuple(leaves), nulls)
 
 
 def _numbered(holes: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:

@@ -288,41 +288,9 @@ class Engine:
         Structs are dotted paths, lists are multi-valued. No Python runs for single rows, and the
         compiled part runs without the GIL, so that threads add up.
         """
-        import pyarrow as pa
+        from boolfilter.arrow_matching import match_table
 
-        from boolfilter.arrow import batches, columns_of, encode_batch
-
-        snapshot = self._snapshot
-        layers = self._layers_with_buffer(snapshot)
-        ids_type = pa.int64()
-        if any(len(layer.ids.start) for layer in layers):
-            ids_type = pa.large_string()
-        results = []
-        first = 0
-        for batch in batches(table):
-            columns = columns_of(batch)
-            self._observe_batch(batch)
-            events, ids = [np.empty(0, np.int64)], [pa.array([], ids_type)]
-            for layer in layers:
-                items = encode_batch(layer.segment.encoder, columns)
-                event, ordinals = layer.segment.match(items, layer.dead)
-                events.append(event)
-                ids.append(layer.ids.arrow(ordinals).cast(ids_type))
-            event = np.concatenate(events)
-            order = np.argsort(event, kind="stable")
-            results.append(
-                pa.table(
-                    {
-                        "event": pa.array(event[order] + first),
-                        "subscription": pa.concat_arrays(ids).take(pa.array(order)),
-                    }
-                )
-            )
-            first += batch.num_rows
-        empty = pa.table(
-            {"event": pa.array([], pa.int64()), "subscription": pa.array([], ids_type)}
-        )
-        return pa.concat_tables(results) if results else empty
+        return match_table(self._layers_with_buffer(self._snapshot), table, self._observe_batch)
 
     def explain(self, id: Id, event: Event) -> Explanation:
         """Why the event satisfies a subscription, or why not: its tree with every leaf decided.

@@ -9,7 +9,7 @@ prepared statements do: see :class:`Shape`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -302,8 +302,10 @@ class Shape:
             leaves = self._bind_leaves(holes)
         except (ValueError, KeyError, BoolFilterError):
             return None  # the parser will say what is wrong and where, if anything is
-        if not leaves:
-            return None
+        return self.assembled(leaves) if leaves else None
+
+    def assembled(self, leaves: Iterable[Expression]) -> Expression:
+        """The expression of this shape with these leaves."""
         stack: list[Expression] = []
         following = iter(leaves)
         for node in self.nodes:

@@ -337,7 +337,7 @@ def match_noncanonical(
         )  # fmt: skip
         if count > len(out_ordinal):
             return event, before, count
-        _sort(out_ordinal, before, count)
+        _sort(out_ordinal, before, count, candidate_bits)
         for k in range(before, count):
             out_event[k] = event
     return events, count, count
