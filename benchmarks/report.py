@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
+_BUSY = 0.7  # processes that wanted to run, over the last minute
 PACKAGES = ("boolfilter", "numpy", "numba", "lark", "pyarrow", "pyspark")
 
 
@@ -26,6 +27,11 @@ class Report:
     notes: list[str] = field(default_factory=list)
     targets: list[dict[str, Any]] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
+    load_before: float = field(default_factory=lambda: os.getloadavg()[0])
+
+    def __post_init__(self) -> None:
+        if self.load_before > _BUSY:
+            self.note(f"THE MACHINE WAS BUSY (load {self.load_before:.1f}): times are too long")
 
     def add(self, **figures: Any) -> None:
         self.rows.append(figures)
@@ -59,7 +65,7 @@ class Report:
             "experiment": self.experiment,
             "command": " ".join(["python -m benchmarks", *self.arguments]),
             "seed": self.seed,
-            "machine": machine(),
+            "machine": {**machine(), "load_before": round(self.load_before, 2)},
             "versions": versions(),
             "rows": self.rows,
             "targets": self.targets,
