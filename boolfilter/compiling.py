@@ -39,11 +39,11 @@ def compile_segment(forest: Forest, sample: Sample | None = None) -> Segment:
     """
     domains, ranks = build_domains(forest.domains, forest.constants)
     sizes = domains.sizes()
-    first = _rank_of(forest, ranks, forest.first)
-    second = _rank_of(forest, ranks, forest.second)
+    first = ranks_of_places(forest, ranks, forest.first)
+    second = ranks_of_places(forest, ranks, forest.second)
     betweens, between_place = build_betweens(forest, first, second, len(sizes))
-    slot_base = _slot_base(sizes, len(between_place), len(forest.searches))
-    ids, slots = _number_predicates(forest, first, slot_base, between_place)
+    slot_base = slot_bases(sizes, len(between_place), len(forest.searches))
+    ids, slots = number_predicates(forest, first, slot_base, between_place)
     probability = estimate(forest, domains, first, second, sample)
     words, starts, member_start, member = _share_equal_trees(forest.words, forest.starts, ids)
     compiled = _compile(words, starts, ids, slots, probability, len(slot_base) - 1)
@@ -65,7 +65,7 @@ def compile_segment(forest: Forest, sample: Sample | None = None) -> Segment:
     )
 
 
-def _slot_base(sizes: NDArray[np.int64], betweens: int, searches: int) -> NDArray[np.uint32]:
+def slot_bases(sizes: NDArray[np.int64], betweens: int, searches: int) -> NDArray[np.uint32]:
     """Where the ids of each slot start: always true; = then < <= then > >= of domains; sets."""
     lengths = np.concatenate(
         ([1], (sizes[:, None] * np.array([1, 2, 2])).ravel(), [betweens + searches])
@@ -81,7 +81,7 @@ _STEP_OF_OPERATION = np.array([1, 2, 2, 2, 2, 0, 0])
 _ADD_OF_OPERATION = np.array([0, 0, 1, 1, 0, 0, 0])
 
 
-def _number_predicates(
+def number_predicates(
     forest: Forest,
     rank: NDArray[np.int64],
     slot_base: NDArray[np.uint32],
@@ -100,7 +100,7 @@ def _number_predicates(
     return (slot_base[slot] + inside).astype(np.uint32), slot
 
 
-def _rank_of(
+def ranks_of_places(
     forest: Forest, ranks: list[NDArray[np.int64]], places: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """The ranks of constants given by their places in the constants of their domains."""

@@ -10,7 +10,7 @@ from boolfilter.compiling import compile_segment
 from boolfilter.events import flatten
 from boolfilter.forest import forest_of
 from boolfilter.segment import dead_bits
-from boolfilter.trees import decode
+from boolfilter.trees import decode, encode
 from tests.strategies import events, expressions, nulls
 
 
@@ -46,7 +46,7 @@ def test_stored_trees_are_in_the_format_of_the_specification(subscriptions):
     segment = compile_segment(forest_of(bf.normalise(e) for e in subscriptions))
     for row in range(segment.rows):
         data = segment.tree_bytes[segment.tree_start[row] : segment.tree_start[row + 1]]
-        decode(data.tobytes())
+        assert encode(decode(data.tobytes())) == data.tobytes()
 
 
 def test_long_lists_and_wide_trees_are_coded():

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.compiling import _number_predicates, _rank_of, _slot_base
+from boolfilter.compiling import number_predicates, ranks_of_places, slot_bases
 from boolfilter.errors import BoolFilterError
 from boolfilter.forest import Forest
 from boolfilter.indexes.betweens import Betweens, build_betweens
@@ -87,11 +87,11 @@ class NonCanonical:
         Raises ChildCountError or ChildWidthError for trees that the byte format has no room for.
         """
         domains, ranks = build_domains(forest.domains, forest.constants)
-        first = _rank_of(forest, ranks, forest.first)
-        second = _rank_of(forest, ranks, forest.second)
+        first = ranks_of_places(forest, ranks, forest.first)
+        second = ranks_of_places(forest, ranks, forest.second)
         betweens, place = build_betweens(forest, first, second, len(forest.domains))
-        slot_base = _slot_base(domains.sizes(), len(place), len(forest.searches))
-        ids, _ = _number_predicates(forest, first, slot_base, place)
+        slot_base = slot_bases(domains.sizes(), len(place), len(forest.searches))
+        ids, _ = number_predicates(forest, first, slot_base, place)
         used, numbers = _renumber(ids, slot_base)
         location, data = _encode(forest, numbers)
         depth = int(levels(forest.words, forest.starts))

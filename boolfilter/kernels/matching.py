@@ -122,7 +122,7 @@ def _run_queued(
 
 
 @helper
-def _sort(values, start, end, bits):
+def sort_distinct(values, start, end, bits):
     """Sort distinct numbers: a few by comparing, many by marking and reading a clean bitmap."""
     if (end - start) * _FEW > len(bits):
         for i in range(start, end):
@@ -355,7 +355,7 @@ def match_events(
                     out_ordinal[kept] = ordinal
                     kept += 1
             count = kept
-        _sort(out_ordinal, before, count, seen)
+        sort_distinct(out_ordinal, before, count, seen)
         for i in range(before, count):
             out_event[i] = event
     return events, count, count

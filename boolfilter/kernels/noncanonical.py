@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from boolfilter.kernels.jit import IN, NO_POSITION, NOT_IN, helper, kernel, prefetch
-from boolfilter.kernels.matching import _sort
+from boolfilter.kernels.matching import sort_distinct
 
 AND_BYTE, OR_BYTE, NOT_BYTE = 1, 2, 3
 MOST_CHILDREN = 255
@@ -337,7 +337,7 @@ def match_noncanonical(
         )  # fmt: skip
         if count > len(out_ordinal):
             return event, before, count
-        _sort(out_ordinal, before, count, candidate_bits)
+        sort_distinct(out_ordinal, before, count, candidate_bits)
         for k in range(before, count):
             out_event[k] = event
     return events, count, count
