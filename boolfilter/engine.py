@@ -26,11 +26,11 @@ from boolfilter.expressions import Expression
 from boolfilter.forest import forest_of
 from boolfilter.ids import Id, check_id, ids_of
 from boolfilter.items import plain_numbers
-from boolfilter.language import parse
 from boolfilter.layers import Layer, bury_again, merge_layers, new_layer
 from boolfilter.limits import DEFAULT_LIMITS, Limits
 from boolfilter.normalise import normalise
 from boolfilter.persistence import open_layers, save_layers
+from boolfilter.prepared import normal_form
 from boolfilter.reservoir import Reservoir
 from boolfilter.statistics import Statistics, statistics_of
 from boolfilter.templates import parse_template
@@ -41,6 +41,7 @@ Progress = Callable[[int, int | None], None]
 
 _BUFFER_SIZE = 2_000
 _MERGE_RATIO = 24  # an older layer is merged with what is newer once that has a 24th of its size
+_LEAST_WORTH_A_SAMPLE = 50_000  # below, estimating by the sample costs more than it gains
 _EVENTS_A_BATCH = 512
 _ROWS_OBSERVED = 8  # of each batch of match_arrow
 _PROGRESS_STEP = 10_000
@@ -374,8 +375,8 @@ class Engine:
 
     def _normal(self, subscription: Subscription) -> Expression:
         if isinstance(subscription, str):
-            subscription = parse(subscription, limits=self.limits)
-        elif not isinstance(subscription, Expression):
+            return normal_form(subscription, nulls=self.nulls, limits=self.limits)
+        if not isinstance(subscription, Expression):
             raise ExpressionError(
                 f"a subscription is a text or an expression, not {type(subscription).__name__}"
             )
@@ -406,8 +407,8 @@ class Engine:
         items = snapshot.buffer.items(snapshot.version)
         if items:
             forest = forest_of(expression for _, expression in items)
-            layer = new_layer(ids_of([id for id, _ in items]), forest, self._sample())
-            self._append(layer)
+            # Without the sample, which costs more than these few: they are merged soon.
+            self._append(new_layer(ids_of([id for id, _ in items]), forest))
         elif snapshot.buffer.held:
             self._snapshot = replace(snapshot, buffer=Buffer())
 
@@ -430,7 +431,8 @@ class Engine:
     def _merge_all_due(self) -> None:
         with self._merging:
             while due := _due(self._snapshot.layers):
-                self._swap(due, merge_layers(due, self._sample()))
+                large = sum(layer.live for layer in due) >= _LEAST_WORTH_A_SAMPLE
+                self._swap(due, merge_layers(due, self._sample() if large else None))
 
     def _swap(self, before: Sequence[Layer], merged: Layer) -> None:
         """Put a merged layer in the place of its parts, which only got tombstones meanwhile."""

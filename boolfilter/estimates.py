@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.forest import DomainKind, Forest, Operation
+from boolfilter.forest import DomainKind, Forest
 from boolfilter.indexes.domains import Domains
 from boolfilter.items import Encoder
-from boolfilter.kernels import estimate_chances
+from boolfilter.kernels import estimate_chances, observed_chances
 
 Sample = Sequence[Any]  # flat events
 
@@ -67,29 +67,11 @@ def _from_events(
 
     Several values of one attribute in one event count as several events: an estimate will do.
     """
-    encoder = Encoder(domains, [], 0)
-    items = encoder.encode(sample)
-    order = np.lexsort((items.position, items.domain))
-    domain, position = items.domain[order], items.position[order].astype(np.int64)
-    # One sorted key for (domain, position), so that a search counts the positions below one.
-    stride = 2 * (int(domains.sizes().max(initial=0)) + 2)
-    keys = domain * stride + position
-    base = forest.domain.astype(np.int64) * stride
-    operation = forest.operation
-
-    def below(place: Any) -> Any:
-        return np.searchsorted(keys, place) - np.searchsorted(keys, base)
-
-    present = below(base + stride)
-    equal = below(base + 2 * first + 2) - below(base + 2 * first + 1)
-    # A position q satisfies < and <= from the number q on, and > and >= below q.
-    lower = below(base + 2 * first + 1)
-    lower_or_equal = below(base + 2 * first + 2)
-    between = below(base + 2 * second + 2) - below(base + 2 * first + 1)
-    counts = np.choose(
-        np.minimum(operation, 5),
-        [equal, lower, lower_or_equal, present - lower_or_equal, present - lower, between],
-    )
-    result = (counts / len(sample)).astype(np.float32)
-    result[operation == Operation.SEARCH] = np.nan
+    items = Encoder(domains, [], 0).encode(sample)
+    start = np.concatenate(([0], np.cumsum(domains.sizes())))
+    result = np.empty(len(forest.operation), np.float32)
+    observed_chances(
+        forest.operation, forest.domain, first, second, start, items.domain, items.position,
+        float(len(sample)), result,
+    )  # fmt: skip
     return result

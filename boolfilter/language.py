@@ -298,11 +298,15 @@ class Shape:
 
     def bind(self, holes: list[str]) -> Expression | None:
         """The expression with these holes filled, or None where only a real parse can tell."""
+        leaves = self.bind_leaves(holes)
+        return self.assembled(leaves) if leaves else None
+
+    def bind_leaves(self, holes: list[str]) -> list[Expression] | None:
+        """The leaves with these holes filled, or None where only a real parse can tell."""
         try:
-            leaves = self._bind_leaves(holes)
+            return self._bind_leaves(holes) or None
         except (ValueError, KeyError, BoolFilterError):
             return None  # the parser will say what is wrong and where, if anything is
-        return self.assembled(leaves) if leaves else None
 
     def assembled(self, leaves: Iterable[Expression]) -> Expression:
         """The expression of this shape with these leaves."""

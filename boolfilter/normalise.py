@@ -191,18 +191,18 @@ class _Work:
                 return decisive
             if child is not neutral:
                 flat.update(dict.fromkeys(child.children if type(child) is junction else (child,)))
-        leaves = [child for child in flat if _is_leaf(child)]
+        leaves = [child for child in flat if is_leaf(child)]
         if len(leaves) > 1:
             merged = _merge_leaves(junction, leaves, self.unique)
             if merged is None:
                 return decisive
             leaves = merged
-        groups = [child for child in flat if not _is_leaf(child)]
+        groups = [child for child in flat if not is_leaf(child)]
         if leaves and groups:
             known = set(leaves)
             # x OR (x AND y) is x; x AND (x OR y) is x.
             groups = [group for group in groups if known.isdisjoint(group.children)]
-        leaves.sort(key=_leaf_key)
+        leaves.sort(key=leaf_key)
         if len(groups) > 1:
             groups.sort(key=self._group_key)
         ordered = leaves + groups
@@ -212,8 +212,8 @@ class _Work:
 
     def _group_key(self, node: Expression) -> tuple[Any, ...]:
         """Groups of leaves by those; then the others, by a name that is the same everywhere."""
-        if all(map(_is_leaf, node.children)):
-            return (0, type(node).__name__, tuple(map(_leaf_key, node.children)))
+        if all(map(is_leaf, node.children)):
+            return (0, group_key(node))
         return (1, self._digest(node))
 
     def _digest(self, node: Expression) -> bytes:
@@ -221,21 +221,39 @@ class _Work:
         todo = [node]
         while todo:
             tree = todo[-1]
-            groups = [child for child in tree.children if not _is_leaf(child)]
+            groups = [child for child in tree.children if not is_leaf(child)]
             missing = [child for child in groups if child not in self.digests]
             if missing:
                 todo.extend(missing)
                 continue
             digest = blake2b(type(tree).__name__.encode(), digest_size=16)
             for child in tree.children:
-                known = None if _is_leaf(child) else self.digests[child]
+                known = None if is_leaf(child) else self.digests[child]
                 digest.update(known or str(child).encode("utf-8", "surrogatepass") + b"\0")
             self.digests[todo.pop()] = digest.digest()
         return self.digests[node]
 
 
-def _is_leaf(node: Expression) -> bool:
+def canonical_leaf(predicate: Predicate) -> Expression:
+    """What a predicate is in a normal form, with its positive operator if it has one.
+
+    >>> print(canonical_leaf(Predicate("a", Operator.NOT_IN, [2.0])))
+    a = 2
+    """
+    if predicate.operator is Operator.IS_NULL:
+        return _exists(predicate)
+    positive = POSITIVE_OF.get(predicate.operator, predicate.operator)
+    return _canonical_predicate(predicate, positive)
+
+
+def is_leaf(node: Expression) -> bool:
+    """Whether a node of a normal form is a literal or a constant."""
     return not isinstance(node, (And, Or))
+
+
+def group_key(node: Expression) -> tuple[Any, ...]:
+    """Orders groups of leaves that are siblings."""
+    return (type(node).__name__, tuple(map(leaf_key, node.children)))
 
 
 def _whole(node: Expression, wanted: bool) -> _Step:
@@ -457,7 +475,7 @@ def _value_key(value: Value) -> tuple[int, Any]:
 _OPERATOR_ORDER = {operator: place for place, operator in enumerate(Operator)}
 
 
-def _leaf_key(leaf: Expression) -> tuple[Any, ...]:
+def leaf_key(leaf: Expression) -> tuple[Any, ...]:
     """Positive leaves first, then by attribute, operator and operand."""
     predicate = _predicate_of(leaf)
     operand: Any = predicate.operand

@@ -13,7 +13,7 @@ attribute) needs more, and is marked in ``special``.
 """
 
 from boolfilter.kernels.compiling import compile_trees
-from boolfilter.kernels.estimating import estimate_chances
+from boolfilter.kernels.estimating import estimate_chances, observed_chances
 from boolfilter.kernels.matching import match_events
 from boolfilter.kernels.positions import gather_ranks, rank_numbers, rank_strings
 from boolfilter.kernels.trees import (
@@ -36,6 +36,7 @@ __all__ = [
     "hash_strings",
     "hash_trees",
     "match_events",
+    "observed_chances",
     "rank_numbers",
     "rank_strings",
 ]

@@ -1,4 +1,4 @@
-"""The kernel that estimates how likely predicates are, from the subscriptions alone."""
+"""The kernels that estimate how likely predicates are, from subscriptions and from events."""
 
 from __future__ import annotations
 
@@ -47,3 +47,45 @@ def estimate_chances(words, operation, domain, first, second, start, by_kind, by
         else:
             chance = (second[i] - rank + 1) / count
         out[i] = min(1.0, max(1e-9, chance))
+
+
+@kernel(
+    "void(uint8[::1], int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint32[::1],"
+    "float64, float32[::1])"
+)
+def observed_chances(operation, domain, first, second, start, item_domain, position, events, out):
+    """The share of the events whose items make each predicate true; not a number if unknown.
+
+    A domain of n constants has the positions 0 to 2n (2r + 1 on the constant of rank r, even
+    numbers between). `start` is where the constants of each domain start. Counts of the items up
+    to each position answer a predicate with two looks, where a search would take many.
+    """
+    below = np.zeros(2 * start[-1] + 2 * len(start), np.int64)  # 2n + 2 for each domain
+    for i in range(len(item_domain)):
+        d = item_domain[i]
+        if d >= 0 and position[i] <= 2 * (start[d + 1] - start[d]):
+            below[2 * (start[d] + d) + position[i] + 1] += 1
+    for d in range(len(start) - 1):
+        for place in range(2 * (start[d] + d) + 1, 2 * (start[d + 1] + d + 1)):
+            below[place] += below[place - 1]
+    for i in range(len(operation)):
+        d = domain[i]
+        if d < 0:
+            out[i] = np.nan
+            continue
+        base = 2 * (start[d] + d)
+        until = below[base + 2 * first[i] + 1]  # those below the constant
+        through = below[base + 2 * first[i] + 2]  # and on it
+        present = below[2 * (start[d + 1] + d + 1) - 1]
+        count = through - until
+        if operation[i] == 1:
+            count = until
+        elif operation[i] == 2:
+            count = through
+        elif operation[i] == 3:
+            count = present - through
+        elif operation[i] == 4:
+            count = present - until
+        elif operation[i] == 5:
+            count = below[base + 2 * second[i] + 2] - until
+        out[i] = count / events
