@@ -27,11 +27,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.compiling import number_predicates, ranks_of_places, slot_bases
+from boolfilter.baselines.predicates import PredicateIndex, index_predicates
 from boolfilter.errors import BoolFilterError
 from boolfilter.forest import Forest
-from boolfilter.indexes.betweens import Betweens, build_betweens
-from boolfilter.indexes.domains import Domains, build_domains
 from boolfilter.items import Encoder, Items
 from boolfilter.kernels.noncanonical import (
     GREATEST_WIDTH,
@@ -49,9 +47,6 @@ class NonCanonical:
     """Subscriptions as the paper keeps them. For one thread at a time: the bit vectors are its
     own.
 
-    Predicates have the numbers 0, 1, 2, ... in the order of a segment's predicate ids, which are
-    ``used``; those of slot s start at ``slot_first[s]``.
-
     >>> import boolfilter as bf
     >>> from boolfilter.forest import forest_of
     >>> matcher = NonCanonical.from_forest(forest_of([bf.parse("a = 1 OR b > 1"), bf.parse("c")]))
@@ -60,25 +55,24 @@ class NonCanonical:
     ([0, 1, 1], [0, 0, 1])
     """
 
-    domains: Domains
-    betweens: Betweens
-    slot_base: NDArray[np.uint32]
-    used: NDArray[np.uint32]
-    slot_first: NDArray[np.int64]
+    index: PredicateIndex
     association_start: NDArray[np.uint32]
     association: NDArray[np.uint32]
     location: NDArray[np.int64]
     data: NDArray[np.uint8]
     always: NDArray[np.uint32]
     levels: int
-    encoder: Encoder
     _scratch: _Scratch = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_scratch", _Scratch(len(self.used), len(self)))
+        object.__setattr__(self, "_scratch", _Scratch(len(self.index), len(self)))
 
     def __len__(self) -> int:
         return len(self.location) - 1
+
+    @property
+    def encoder(self) -> Encoder:
+        return self.index.encoder
 
     @classmethod
     def from_forest(cls, forest: Forest) -> NonCanonical:
@@ -86,46 +80,34 @@ class NonCanonical:
 
         Raises ChildCountError or ChildWidthError for trees that the byte format has no room for.
         """
-        domains, ranks = build_domains(forest.domains, forest.constants)
-        first = ranks_of_places(forest, ranks, forest.first)
-        second = ranks_of_places(forest, ranks, forest.second)
-        betweens, place = build_betweens(forest, first, second, len(forest.domains))
-        slot_base = slot_bases(domains.sizes(), len(place), len(forest.searches))
-        ids, _ = number_predicates(forest, first, slot_base, place)
-        used, numbers = _renumber(ids, slot_base)
+        index, numbers = index_predicates(forest)
         location, data = _encode(forest, numbers)
         depth = int(levels(forest.words, forest.starts))
         true_of_nothing = np.empty(len(forest), np.bool_)
-        evaluate_trees(data, location, _bits(len(used)), depth, true_of_nothing)
-        association_start, association = _associate(forest, numbers, len(used))
+        evaluate_trees(data, location, _bits(len(index)), depth, true_of_nothing)
+        association_start, association = _associate(forest, numbers, len(index))
         return cls(
-            domains=domains,
-            betweens=betweens,
-            slot_base=slot_base,
-            used=used,
-            slot_first=np.searchsorted(used, slot_base),
+            index=index,
             association_start=association_start,
             association=association,
             location=location,
             data=data,
             always=np.flatnonzero(true_of_nothing).astype(np.uint32),
             levels=depth,
-            encoder=Encoder(domains, forest.searches, len(betweens)),
         )
 
     def match(self, items: Items) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """The matching (event, ordinal) pairs in order, as of a segment."""
-        scratch, betweens = self._scratch, self.betweens
+        scratch = self._scratch
         events = len(items.start) - 1
         event = count = 0
         while True:
             event, count, needed = match_noncanonical(
                 event, items.start, items.domain, items.position, items.hit_start, items.hits,
-                self.slot_base, self.used, self.slot_first, betweens.group_of_domain,
-                betweens.group_start, betweens.group_span, betweens.low, betweens.high,
-                self.association_start, self.association, self.always, self.location, self.data,
-                self.levels, scratch.truth, scratch.fulfilled, scratch.candidate_bits,
-                scratch.candidates, scratch.totals, scratch.out_event, scratch.out_ordinal, count,
+                *self.index.tables(), self.association_start, self.association, self.always,
+                self.location, self.data, self.levels, scratch.truth, scratch.fulfilled,
+                scratch.candidate_bits, scratch.candidates, scratch.totals, scratch.out_event,
+                scratch.out_ordinal, count,
             )  # fmt: skip
             if event == events:
                 scratch.events += events
@@ -145,9 +127,8 @@ class NonCanonical:
             "location table": self.location.nbytes,
             "trees": self.data.nbytes,
             "candidates": self._scratch.candidate_bits.nbytes + self._scratch.candidates.nbytes,
-            "indexes": self.used.nbytes + self.domains.high.nbytes + self.domains.bucket.nbytes
-            + self.domains.blob.nbytes + self.domains.string_start.nbytes,
-        }  # fmt: skip
+            "indexes": self.index.bytes_used(),
+        }
 
 
 class _Scratch:
@@ -178,17 +159,6 @@ class _Scratch:
 
 def _bits(count: int) -> NDArray[np.uint64]:
     return np.zeros(count // 64 + 1, np.uint64)
-
-
-def _renumber(
-    ids: NDArray[np.uint32], slot_base: NDArray[np.uint32]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """The ids in use, and the number of each id given; all members of sets are in use."""
-    is_used = np.zeros(slot_base[-1], np.bool_)
-    is_used[ids] = True
-    is_used[slot_base[-2] :] = True
-    number = np.cumsum(is_used.astype(np.uint32), dtype=np.uint32)
-    return np.flatnonzero(is_used).astype(np.uint32), number[ids] - np.uint32(1)
 
 
 def _encode(

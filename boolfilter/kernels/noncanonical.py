@@ -206,7 +206,7 @@ def _fulfil(first, last, truth, fulfilled, count):
 
 
 @helper
-def _match_predicates(
+def match_predicates(
     begin, end, item_domain, item_q, first_hit, last_hit, hits, slot_base, used, slot_first,
     group_of_domain, group_start, group_span, between_low, between_high, truth, fulfilled,
 ):  # fmt: skip
@@ -326,7 +326,7 @@ def match_noncanonical(
     stack = np.empty((levels, 4), np.int64)
     for event in range(first, events):
         before = count
-        found = _match_predicates(
+        found = match_predicates(
             item_start[event], item_start[event + 1], item_domain, item_q, hit_start[event],
             hit_start[event + 1], hits, slot_base, used, slot_first, group_of_domain, group_start,
             group_span, between_low, between_high, truth, fulfilled,

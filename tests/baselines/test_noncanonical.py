@@ -57,7 +57,7 @@ def test_trees_have_the_bytes_of_the_papers_format(subscriptions, nulls):
     for ordinal, row in enumerate(segment.rows_of(np.arange(len(forest))).tolist()):
         ours = segment.tree_bytes[segment.tree_start[row] : segment.tree_start[row + 1]]
         data = matcher.data[matcher.location[ordinal] : matcher.location[ordinal + 1]]
-        tree = renumbered(decode(ours.tobytes()), matcher.used.tolist())
+        tree = renumbered(decode(ours.tobytes()), matcher.index.used.tolist())
         assert encode_paper(tree) == data.tobytes()
 
 
