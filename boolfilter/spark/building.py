@@ -32,7 +32,7 @@ from boolfilter.spark.manifest import (
     unfinished_generation,
 )
 from boolfilter.spark.matching import ID_TYPES
-from boolfilter.spark.shards import EXAMPLES, chunk_shards, text_shards
+from boolfilter.spark.shards import EXAMPLES, chunk_shards, repeated_ids, text_shards
 
 # A larger shard is better to match with (an event is looked up once a shard), a smaller one is
 # built by more cores. So: as few as a million a shard allows, but all cores have work.
@@ -57,7 +57,7 @@ def build(
     ``errors``: "fail" raises RejectedSubscriptionsError, which names the first few bad rows, and
     leaves `path` as it was; "report" leaves them out, and `Index.rejected` lists them. Where an
     index exists, this is its next generation. A binary `expression` column holds encoded chunks,
-    see `generate.subscriptions`; their ids must not repeat, and are integers.
+    see `generate.subscriptions`; their ids are integers, and one that comes twice fails the build.
     """
     folder = index_folder(path)
     with unfinished_generation(folder) as working:
@@ -103,7 +103,8 @@ def write_shards(
     if errors not in ("fail", "report"):
         raise BoolFilterError(f'errors is "fail" or "report", not {errors!r}')
     name = generation_name(generation)
-    if isinstance(subs.schema[expression].dataType, BinaryType):
+    encoded = isinstance(subs.schema[expression].dataType, BinaryType)
+    if encoded:
         id_type = "bigint"
         chunks = subs.select(f.col(f"`{expression}`"))
         count = parallelism(subs.sparkSession) if shards == "auto" else shards
@@ -119,6 +120,11 @@ def write_shards(
         writer = text_shards(working, name, first, nulls)
     found = rows.mapInArrow(writer, "report string").collect()
     reports = sorted((json.loads(row[0]) for row in found), key=lambda report: report["number"])
+    if encoded:
+        again = repeated_ids(sorted(working.glob("shard-*.bf")))
+        if len(again):
+            examples = [(id, None, "it comes twice") for id in again[:EXAMPLES].tolist()]
+            raise RejectedSubscriptionsError(len(again), examples)
     return _built(reports, id_type, errors)
 
 

@@ -10,8 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from pyspark import TaskContext
 
 from boolfilter.engine import Engine, Rejected
@@ -64,6 +66,13 @@ def chunk_shards(working: Path, generation: str, first: int, nulls: Nulls) -> Sh
     return write
 
 
+def repeated_ids(places: Iterable[Path]) -> NDArray[np.int64]:
+    """The ids that several shards of chunks have: nothing brought equal ids together there."""
+    numbers = [layer.ids.number for place in places for layer in open_layers(place)[0]]
+    ordered = np.sort(np.concatenate([np.empty(0, np.int64), *numbers]))
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
 def _layers_of(chunk: pa.Buffer, nulls: Nulls) -> tuple[Layer, ...]:
     descriptor, place = tempfile.mkstemp(suffix=".bf")
     try:
@@ -72,6 +81,8 @@ def _layers_of(chunk: pa.Buffer, nulls: Nulls) -> tuple[Layer, ...]:
         layers, found = open_layers(place)
     finally:
         os.unlink(place)  # the mapping stays
+    if any(len(layer.ids.start) for layer in layers):
+        raise BoolFilterError("the ids of encoded chunks are integers, and a chunk has text ids")
     if found != nulls:
         raise BoolFilterError(f"a chunk was encoded with nulls={found!r}, the index has {nulls!r}")
     return layers

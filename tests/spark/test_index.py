@@ -72,6 +72,15 @@ def test_encoded_subscriptions_match_as_their_texts_do(spark, tmp_path) -> None:
     assert expected
 
 
+def test_an_id_in_two_encoded_chunks_fails_and_leaves_nothing(spark, tmp_path) -> None:
+    encoded = bfs.generate.subscriptions(spark, "pairs", 50, 1, form="encoded", pairs=1)
+    twice = encoded.union(encoded)
+    for shards in (1, 7):  # the two chunks in one shard, and most likely in two
+        with pytest.raises(Exception, match="twice"):
+            bfs.build(twice, expression="chunk", path=tmp_path / str(shards), shards=shards)
+        assert not (tmp_path / str(shards) / "CURRENT").exists()
+
+
 @pytest.mark.parametrize("nulls", ["false", "sql"])
 def test_structs_arrays_nulls_and_text_ids(spark, tmp_path, nulls) -> None:
     texts = {"nz": "user.country = 'NZ'", "tag": "tags = 'x'", "not": "NOT price = 5"}
