@@ -14,6 +14,9 @@ pairs          :class:`Pairs`           P: AND of OR pairs over 40 integer attri
 lesubscribe    :class:`LeSubscribe`     L: paper 000, section 4
 skewed         :class:`Skewed`          S: AND/OR/NOT trees, attributes and values by Zipf's law
 noncanonical   :class:`NonCanonical`    paper 002, section 4
+abegen         :class:`AbeGen`          A: arbitrary expressions, after A-Tree's generator
+light          :class:`Light`           R: paper 003, light events
+thesis         :class:`Thesis`          T: paper 001, the schema of appendix A
 =============  =======================  ==========================================================
 """
 
@@ -21,28 +24,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from boolfilter.workloads.abegen import AbeGen
 from boolfilter.workloads.lesubscribe import LeSubscribe
+from boolfilter.workloads.light import Light
 from boolfilter.workloads.noncanonical import NonCanonical
 from boolfilter.workloads.pairs import PairPredicates, Pairs
 from boolfilter.workloads.skewed import Skewed
+from boolfilter.workloads.thesis import Thesis
 from boolfilter.workloads.workload import EventColumn, Template, TemplatedWorkload, Workload
 
 __all__ = [
+    "AbeGen",
     "EventColumn",
     "LeSubscribe",
+    "Light",
     "NonCanonical",
     "PairPredicates",
     "Pairs",
     "Skewed",
     "Template",
     "TemplatedWorkload",
+    "Thesis",
     "Workload",
     "get",
     "names",
 ]
 
 _WORKLOADS: dict[str, type[Workload]] = {
-    workload.name: workload for workload in (Pairs, LeSubscribe, Skewed, NonCanonical)
+    workload.name: workload
+    for workload in (Pairs, LeSubscribe, Skewed, NonCanonical, AbeGen, Light, Thesis)
 }
 
 
@@ -50,7 +60,7 @@ def names() -> list[str]:
     """The names that :func:`get` knows.
 
     >>> names()
-    ['pairs', 'lesubscribe', 'skewed', 'noncanonical']
+    ['pairs', 'lesubscribe', 'skewed', 'noncanonical', 'abegen', 'light', 'thesis']
     """
     return list(_WORKLOADS)
 
@@ -60,10 +70,10 @@ def get(name: str, **parameters: Any) -> Workload:
 
     >>> get("lesubscribe", equality=1.0)
     LeSubscribe(equality=1.0, string_values=200, number_values=5000)
-    >>> get("lesubscribed")
+    >>> get("lesubscribed")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: no workload 'lesubscribed', but pairs, lesubscribe, skewed, noncanonical
+    ValueError: no workload 'lesubscribed', but pairs, lesubscribe, skewed, noncanonical, ...
     """
     if name not in _WORKLOADS:
         known = ", ".join(_WORKLOADS)

@@ -18,6 +18,11 @@ SMALL: list[Workload] = [
     workloads.get("lesubscribe", equality=1.0),
     workloads.get("skewed", outlines=50),
     workloads.get("noncanonical", predicates=6, subscriptions=2000, fulfilled=5000),
+    workloads.get("abegen", dimensions=30, event_size=5, pool=1000),
+    workloads.get("abegen", dimensions=40, depth=4, children=3, alpha=1.0, pool=50),
+    workloads.get("light", properties=30),
+    workloads.get("light", properties=30, model="exponential"),
+    workloads.get("thesis"),
 ]
 TEMPLATED = [workload for workload in SMALL if isinstance(workload, TemplatedWorkload)]
 
@@ -135,6 +140,14 @@ def test_an_unknown_parameter_is_refused() -> None:
         ("skewed", {"fewest_predicates": 9, "most_predicates": 8}),
         ("noncanonical", {"predicates": 7}),
         ("noncanonical", {"subscriptions": 100, "fulfilled": 801}),
+        ("abegen", {"depth": 0}),
+        ("abegen", {"children": 1}),
+        ("abegen", {"event_size": 31, "dimensions": 30}),
+        ("abegen", {"cardinality": 1}),
+        ("abegen", {"alpha": -0.5}),
+        ("light", {"model": "poisson"}),
+        ("light", {"asked_for_0": 0.4, "asked_for_1": 0.4}),
+        ("thesis", {"optional": 2.0}),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(name: str, parameters: dict[str, Any]) -> None:
