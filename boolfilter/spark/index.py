@@ -16,9 +16,11 @@ from boolfilter.errors import BoolFilterError
 from boolfilter.ids import Id
 from boolfilter.spark.manifest import Manifest, generation_name, index_folder, read_manifest
 from boolfilter.spark.matching import ManifestOf, counter, matcher
+from boolfilter.spark.merging import merge
 from boolfilter.spark.removal import remove
 from boolfilter.spark.shards import REJECTED
 from boolfilter.spark.streaming import manifest_of_batch
+from boolfilter.spark.writing import Errors
 
 
 def open_index(
@@ -31,8 +33,8 @@ def open_index(
 
 @dataclass(frozen=True)
 class Index:
-    """One generation of an index. Immutable: `remove` returns the next one, and DataFrames made
-    by `match` go on with the generation that they were made with."""
+    """One generation of an index. Immutable: `merge` and `remove` return the next one, and
+    DataFrames made by `match` go on with the generation that they were made with."""
 
     session: SparkSession
     folder: Path
@@ -104,6 +106,20 @@ class Index:
         schema = f"subscription_id {self.manifest.id_type}, matches bigint"
         parts = self._mapped(self._pruned(events, None), partitions, counters, schema)
         return parts.groupBy("subscription_id").agg(f.sum("matches").alias("matches"))
+
+    def merge(
+        self,
+        more: DataFrame,
+        id: str = "id",
+        expression: str = "expression",
+        *,
+        shards: int | Literal["auto"] = "auto",
+        errors: Errors = "fail",
+    ) -> Index:
+        """The next generation, with more subscriptions, in shards of their own; options as for
+        `build`, but an id that is in use always raises RejectedSubscriptionsError."""
+        merged = merge(self.folder, more, id, expression, shards, errors)
+        return Index(self.session, self.folder, merged)
 
     def remove(self, ids: Iterable[Id]) -> Index:
         """The next generation, without these subscriptions; UnknownSubscriptionError if one is

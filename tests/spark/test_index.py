@@ -109,6 +109,34 @@ def test_bad_and_duplicate_rows_fail_by_id_and_leave_nothing(spark, tmp_path) ->
     assert sorted((row.id, row.position) for row in index.rejected.collect()) == [(2, 4), (3, None)]
 
 
+def test_merging_is_a_new_generation_and_the_old_one_stays(spark, tmp_path) -> None:
+    schema = "id bigint, expression string"
+    index = bfs.build(spark.createDataFrame([(1, "a = 1"), (2, "b = 1")], schema), path=tmp_path)
+    more = spark.createDataFrame([(3, "c = 1"), (4, "a = 1 AND d = 2")], schema)
+    merged = index.merge(more).remove([1])
+    events = spark.createDataFrame([(0, 1, 1, 1, 2)], "event_id int, a int, b int, c int, d int")
+    assert pairs_of(merged.match(events)) == [(0, 2), (0, 3), (0, 4)]
+    assert pairs_of(index.match(events)) == [(0, 1), (0, 2)]
+    assert (len(index), len(merged), merged.generation) == (2, 3, 3)
+    assert bfs.open(spark, tmp_path).manifest == merged.manifest
+    # What was removed may come again; what is there may not, and nothing is changed then.
+    again = merged.merge(spark.createDataFrame([(1, "d = 2")], schema))
+    with pytest.raises(bfs.RejectedSubscriptionsError, match="3: the id is in use"):
+        again.merge(spark.createDataFrame([(3, "d = 2"), (5, "d = 2")], schema))
+    with pytest.raises(bf.BoolFilterError, match="bigint"):
+        again.merge(spark.createDataFrame([("x", "d = 2")], "id string, expression string"))
+    assert bfs.open(spark, tmp_path).manifest == again.manifest
+    assert pairs_of(again.match(events)) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+
+
+def test_text_ids_in_use_cannot_be_merged(spark, tmp_path) -> None:
+    schema = "id string, expression string"
+    index = bfs.build(spark.createDataFrame([("x", "a = 1")], schema), path=tmp_path)
+    with pytest.raises(bfs.RejectedSubscriptionsError, match="in use"):
+        index.merge(spark.createDataFrame([("x", "b = 1")], schema))
+    assert len(index.merge(spark.createDataFrame([("y", "b = 1")], schema))) == 2
+
+
 def test_removal_is_a_new_generation_and_the_old_one_stays(spark, tmp_path) -> None:
     subs = spark.createDataFrame([(1, "a = 1"), (2, "a = 1")], "id bigint, expression string")
     events = spark.createDataFrame([(0, 1)], "event_id bigint, a bigint")
