@@ -38,8 +38,8 @@ _Plan = list[_Step]
 def normal_form(
     text: str, *, nulls: Nulls = "false", limits: Limits = DEFAULT_LIMITS
 ) -> Expression:
-    """The normal form of a text: just ``normalise(parse(text))``, at a third of its time for a
-    shape that was seen before.
+    """The normal form of a text: just ``normalise(parse(text))``, but quicker for a shape that was
+    seen before.
 
     >>> print(normal_form("b = 2 AND NOT (c = 3 OR a < 1)"))
     b = 2 AND NOT a < 1 AND NOT c = 3
