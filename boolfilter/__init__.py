@@ -21,6 +21,7 @@ from boolfilter.errors import (
     SubscriptionSyntaxError,
     TextLengthError,
     UnknownSubscriptionError,
+    UnsupportedError,
 )
 from boolfilter.evaluate import evaluate
 from boolfilter.explain import Explanation, explain
@@ -42,6 +43,7 @@ from boolfilter.expressions import (
 )
 from boolfilter.language import parse
 from boolfilter.limits import Limits
+from boolfilter.matchers import Matcher, matcher
 from boolfilter.normalise import normalise
 from boolfilter.statistics import Statistics
 
@@ -62,6 +64,7 @@ __all__ = [
     "LeafCountError",
     "LimitError",
     "Limits",
+    "Matcher",
     "NestingDepthError",
     "Not",
     "Operator",
@@ -74,12 +77,14 @@ __all__ = [
     "SubscriptionSyntaxError",
     "TextLengthError",
     "UnknownSubscriptionError",
+    "UnsupportedError",
     "Xor",
     "all_of",
     "any_of",
     "attr",
     "evaluate",
     "explain",
+    "matcher",
     "normalise",
     "odd_of",
     "parse",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +20,7 @@ from boolfilter.errors import (
     UnknownSubscriptionError,
 )
 from boolfilter.evaluate import Nulls, check_nulls
-from boolfilter.events import FlatEvent, flatten
+from boolfilter.events import Event, FlatEvent, flatten
 from boolfilter.explain import Explanation, explain
 from boolfilter.expressions import Expression
 from boolfilter.forest import forest_of
@@ -28,15 +28,12 @@ from boolfilter.ids import Id, check_id, ids_of
 from boolfilter.items import plain_numbers
 from boolfilter.layers import Layer, bury_again, merge_layers, new_layer
 from boolfilter.limits import DEFAULT_LIMITS, Limits
-from boolfilter.normalise import normalise
 from boolfilter.persistence import open_layers, save_layers
-from boolfilter.prepared import normal_form
+from boolfilter.prepared import Subscription, normal_form
 from boolfilter.reservoir import Reservoir
 from boolfilter.statistics import Statistics, statistics_of
 from boolfilter.templates import parse_template
 
-Event = Mapping[str, Any]
-Subscription = str | Expression
 Progress = Callable[[int, int | None], None]
 
 _BUFFER_SIZE = 2_000
@@ -374,13 +371,7 @@ class Engine:
                 self._reservoir.offer(flatten(event))
 
     def _normal(self, subscription: Subscription) -> Expression:
-        if isinstance(subscription, str):
-            return normal_form(subscription, nulls=self.nulls, limits=self.limits)
-        if not isinstance(subscription, Expression):
-            raise ExpressionError(
-                f"a subscription is a text or an expression, not {type(subscription).__name__}"
-            )
-        return normalise(subscription, nulls=self.nulls, limits=self.limits)
+        return normal_form(subscription, nulls=self.nulls, limits=self.limits)
 
     def _without(self, id: Id, version: int) -> Snapshot | None:
         """The next snapshot, without this id; None if it is not there.

@@ -55,6 +55,10 @@ class ExpressionError(BoolFilterError, TypeError):
     """An expression built from Python in a way that has no meaning."""
 
 
+class UnsupportedError(BoolFilterError, ValueError):
+    """A subscription or event that a baseline cannot hold; the engine takes all of them."""
+
+
 class EventError(BoolFilterError, TypeError):
     """An event that is not a mapping of names to values this library knows."""
 

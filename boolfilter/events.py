@@ -13,10 +13,11 @@ from typing import Any
 from boolfilter.errors import EventError
 from boolfilter.values import Value, canonical
 
+Event = Mapping[str, Any]
 FlatEvent = dict[str, Value | tuple[Value, ...]]
 
 
-def flatten(event: Mapping[str, Any]) -> FlatEvent:
+def flatten(event: Event) -> FlatEvent:
     """The event as attribute paths with canonical values; absent attributes are left out.
 
     Two keys that flatten to one path make it multi-valued.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from boolfilter.columns import stand_in_name
+from boolfilter.errors import ExpressionError
 from boolfilter.evaluate import Nulls
 from boolfilter.expressions import (
     POSITIVE_OF,
@@ -26,6 +27,8 @@ from boolfilter.language import Shape, parse, shape_of_text
 from boolfilter.limits import DEFAULT_LIMITS, Limits
 from boolfilter.normalise import canonical_leaf, group_key, is_leaf, leaf_key, normalise
 
+Subscription = str | Expression
+
 _MOST_PLANS = 4_096
 _plans: dict[tuple[Any, ...], tuple[Shape, _Plan | None]] = {}
 
@@ -36,18 +39,23 @@ _Plan = list[_Step]
 
 
 def normal_form(
-    text: str, *, nulls: Nulls = "false", limits: Limits = DEFAULT_LIMITS
+    subscription: Subscription, *, nulls: Nulls = "false", limits: Limits = DEFAULT_LIMITS
 ) -> Expression:
-    """The normal form of a text: just ``normalise(parse(text))``, but quicker for a shape that was
-    seen before.
+    """The normal form of a text or expression: of a text just ``normalise(parse(text))``, but
+    quicker for a shape that was seen before.
 
     >>> print(normal_form("b = 2 AND NOT (c = 3 OR a < 1)"))
     b = 2 AND NOT a < 1 AND NOT c = 3
     """
-    bound = _bound(text, nulls, limits)
-    if bound is not None:
-        return bound
-    return normalise(parse(text, limits=limits), nulls=nulls, limits=limits)
+    if isinstance(subscription, str):
+        bound = _bound(subscription, nulls, limits)
+        if bound is not None:
+            return bound
+        subscription = parse(subscription, limits=limits)
+    if not isinstance(subscription, Expression):
+        kind = type(subscription).__name__
+        raise ExpressionError(f"a subscription is a text or an expression, not {kind}")
+    return normalise(subscription, nulls=nulls, limits=limits)
 
 
 def _bound(text: str, nulls: Nulls, limits: Limits) -> Expression | None:

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boolfilter.evaluate import Nulls, evaluate
+from boolfilter.baselines.subscribed import Subscribed
+from boolfilter.evaluate import evaluate
 from boolfilter.events import FlatEvent
 from boolfilter.expressions import Expression
 
 
-class Naive:
-    """Subscriptions in a list; matching evaluates all of them.
+class Naive(Subscribed):
+    """Subscriptions in a dict; matching evaluates all of them.
 
-    >>> import boolfilter as bf
-    >>> scan = Naive([bf.parse("a = 1 AND b = 2"), bf.parse("b > 1")])
-    >>> scan.match([{"a": 1, "b": 2}, {"b": 5}])[1].tolist()
-    [0, 1, 1]
+    >>> scan = Naive()
+    >>> scan.subscribe_many([("alice", "a = 1 AND b = 2"), ("bob", "b > 1")])
+    >>> scan.match_many([{"a": 1, "b": 2}, {"b": 5}])
+    [['alice', 'bob'], ['bob']]
     """
 
-    __slots__ = ("expressions", "nulls")
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._expressions: dict[int, Expression] = {}
 
-    def __init__(self, expressions: Sequence[Expression], nulls: Nulls = "false") -> None:
-        self.expressions = expressions
-        self.nulls = nulls
+    def _insert(self, number: int, expression: Expression) -> None:
+        self._expressions[number] = expression
 
-    def __len__(self) -> int:
-        return len(self.expressions)
+    def _remove(self, number: int) -> None:
+        del self._expressions[number]
 
-    def match(self, events: Iterable[FlatEvent]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """The matching (event, ordinal) pairs in order, as of a segment."""
-        pairs = [
-            (place, ordinal)
-            for place, event in enumerate(events)
-            for ordinal, expression in enumerate(self.expressions)
-            if evaluate(expression, event, nulls=self.nulls)
-        ]
-        found = np.array(pairs, np.int64).reshape(-1, 2)
-        return found[:, 0].copy(), found[:, 1].astype(np.uint32)
+    def _find(self, event: FlatEvent) -> Iterable[int]:
+        for number, expression in self._expressions.items():
+            if evaluate(expression, event, nulls=self.nulls):
+                yield number

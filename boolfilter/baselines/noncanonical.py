@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolfilter.baselines.predicates import PredicateIndex, index_predicates
+from boolfilter.baselines.subscribed import CompiledMatcher
 from boolfilter.errors import BoolFilterError
 from boolfilter.forest import Forest
 from boolfilter.items import Encoder, Items
@@ -40,6 +41,13 @@ from boolfilter.kernels.noncanonical import (
     match_noncanonical,
 )
 from boolfilter.paper_trees import ChildCountError, ChildWidthError
+
+
+class NonCanonicalMatcher(CompiledMatcher):
+    """The algorithm behind the Matcher protocol; `tables` gives what it compiled."""
+
+    def _compile(self, forest: Forest) -> NonCanonical:
+        return NonCanonical.from_forest(forest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
