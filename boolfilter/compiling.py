@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +17,7 @@ from boolfilter.kernels import (
     gather_ranks,
     hash_trees,
 )
-from boolfilter.kernels.jit import ALWAYS_TRUE
+from boolfilter.kernels.jit import ALWAYS_TRUE, ENTRY_WORDS
 from boolfilter.segment import Segment
 
 _MOST_IDS = 2**32 - 2
@@ -143,14 +141,14 @@ def _share_equal_trees(
 def _tree_bytes(
     words: NDArray[np.int32], starts: NDArray[np.int64], ids: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    sizes = np.empty(len(starts) - 1, np.int64)
-    nowhere = np.empty(0, np.int64)
-    encode_trees(words, starts, ids, sizes, nowhere, np.empty(0, np.uint8))
-    tree_start = np.concatenate(([0], np.cumsum(sizes)))
+    tree_start = np.zeros(len(starts), np.int64)
+    out = np.empty(_more_room(2 * len(words)), np.uint8)
+    row = 0
+    while (row := encode_trees(row, words, starts, ids, tree_start, out)) < len(starts) - 1:
+        out.resize(_more_room(len(out)), refcheck=False)
     if tree_start[-1] >= 2**32:
         raise BoolFilterError("the subscriptions are too large for one segment")
-    out = np.empty(tree_start[-1], np.uint8)
-    encode_trees(words, starts, ids, sizes, tree_start, out)
+    out.resize(tree_start[-1], refcheck=False)
     return tree_start.astype(np.uint32), out
 
 
@@ -161,38 +159,41 @@ def _compile(
     slots: NDArray[np.int32],
     probability: NDArray[np.float32],
     slot_count: int,
-) -> dict[str, Any]:
-    def run(emit: bool, sizes: Any) -> tuple[Any, dict[str, Any]]:
-        entries, coded, listed = (int(size) for size in sizes)
-        arrays = {
-            "entry_key": np.empty(entries, np.uint32),
-            "entry_row": np.empty(entries, np.uint32),
-            "entry_code": np.empty(entries, np.uint32),
-            "guard_id": np.empty(2 * entries, np.uint32),
-            "guard_slot": np.empty(2 * entries, np.uint16),
-            "code": np.empty(coded, np.uint32),
-            "lists": np.empty(listed, np.uint32),
-        }
-        counted = compile_trees(
-            words, starts, ids, slots, probability, slot_count, emit, *arrays.values()
-        )
-        return counted, arrays
-
-    counted, _ = run(False, (0, 0, 0))
-    if 2 * counted[1] >= ALWAYS_TRUE:
+) -> dict[str, NDArray[np.uint32]]:
+    # A fair guess at the sizes; what runs out of room grows.
+    entry_key = np.empty(_more_room(len(words) // 6), np.uint32)
+    entry = np.empty(ENTRY_WORDS * len(entry_key), np.uint32)
+    code = np.empty(_more_room(len(words) // 2), np.uint32)
+    lists = np.empty(_more_room(0), np.uint32)
+    written, needed = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    row = 0
+    while True:
+        row = compile_trees(
+            row, words, starts, ids, slots, probability, slot_count,
+            entry_key, entry, code, lists, written, needed,
+        )  # fmt: skip
+        if row == len(starts) - 1:
+            break
+        for array, least in zip((entry_key, code, lists), needed.tolist(), strict=True):
+            if least > len(array):
+                array.resize(max(least, _more_room(len(array))), refcheck=False)
+        entry.resize(ENTRY_WORDS * len(entry_key), refcheck=False)
+    entries, coded, listed = written.tolist()
+    if 2 * coded >= ALWAYS_TRUE:
         raise BoolFilterError("the subscriptions are too large for one segment")
-    _, arrays = run(True, counted)
-    order = np.argsort(arrays["entry_key"], kind="stable")
-    # One record an entry, so that a scan of a range of them is one stream of memory.
-    entry = np.empty((len(order), 5), np.uint32)
-    entry[:, :2] = arrays.pop("guard_id").reshape(-1, 2)[order]
-    slots_pair = arrays.pop("guard_slot").reshape(-1, 2)[order].astype(np.uint32)
-    entry[:, 2] = slots_pair[:, 0] | slots_pair[:, 1] << 16
-    entry[:, 3] = arrays.pop("entry_code")[order]
-    entry[:, 4] = arrays.pop("entry_row")[order]
-    arrays["entry"] = entry.reshape(-1)
-    arrays["entry_key"] = arrays["entry_key"][order]
-    return arrays
+    code.resize(coded, refcheck=False)
+    lists.resize(listed, refcheck=False)
+    order = np.argsort(entry_key[:entries], kind="stable")
+    return {
+        "entry_key": entry_key[order],
+        "entry": entry.reshape(-1, ENTRY_WORDS)[order].reshape(-1),
+        "code": code,
+        "lists": lists,
+    }
+
+
+def _more_room(room: int) -> int:
+    return room + room // 2 + 4_096
 
 
 def _coarse(entry_key: NDArray[np.uint32], id_count: int) -> tuple[int, NDArray[np.uint32]]:

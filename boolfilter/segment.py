@@ -21,7 +21,7 @@ from boolfilter.forest import Forest, Operation, expression_of
 from boolfilter.indexes.betweens import Betweens
 from boolfilter.indexes.domains import Domains
 from boolfilter.items import Encoder, Items
-from boolfilter.kernels import decode_trees, match_events
+from boolfilter.kernels import decode_trees, distinct_numbers, match_events
 from boolfilter.kernels.jit import EVERYTHING, IS_SET, TRUE_SLOT
 
 NONE_DEAD = np.empty(0, np.uint64)
@@ -206,13 +206,9 @@ class Segment:
 
 def _distinct(values: NDArray[Any], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct values in order, and the place of each value among them; all are below bound."""
-    if bound > 32 * len(values) + 1024:
+    if bound > 512 * len(values) + 1024:
         return np.unique(values, return_inverse=True)
-    present = np.zeros(bound, np.bool_)
-    present[values] = True
-    # Converted first: summing booleans as integers keeps the GIL, half a second for a million.
-    place = np.cumsum(present.astype(np.int64)) - 1
-    return np.flatnonzero(present), place[values]
+    return distinct_numbers(values.astype(np.int64), bound)  # type: ignore[no-any-return]
 
 
 class _Scratch:

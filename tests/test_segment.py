@@ -99,3 +99,16 @@ def test_only_what_can_be_true_of_nothing_is_always_evaluated():
 def test_tiny_segments(count):
     segment = compiled(["a = 1"] * count)
     assert segment.match_one({"a": 1}) == list(range(count))
+
+
+def test_entries_code_and_lists_of_any_size_find_room():
+    many = ", ".join(str(number) for number in range(50))
+    lists = [f"x IN ({many}) AND y = {n}" for n in range(500)]
+    pairs = [f"a = {n} OR b = {n}" for n in range(10_000)]
+    chains = ["z = 1 AND (" + " OR ".join(f"c{n} = 1 AND d = {n}" for n in range(200)) + ")"] * 3
+    segment = compiled([*lists, *pairs, *chains])
+    assert segment.match_one({"x": 49, "y": 499}) == [499]
+    assert segment.match_one({"x": 50, "y": 499}) == []
+    assert segment.match_one({"a": 9_999, "b": 0}) == [500, 10_499]
+    assert segment.match_one({"z": 1, "c199": 1, "d": 199}) == [10_500, 10_501, 10_502]
+    assert str(segment.expression(10_499)) == "a = 9999 OR b = 9999"

@@ -16,6 +16,7 @@ from boolfilter.kernels.compiling import compile_trees
 from boolfilter.kernels.estimating import estimate_chances, observed_chances
 from boolfilter.kernels.matching import match_events
 from boolfilter.kernels.positions import gather_ranks, rank_numbers, rank_strings
+from boolfilter.kernels.sets import distinct_numbers
 from boolfilter.kernels.trees import (
     check_trees,
     decode_trees,
@@ -29,6 +30,7 @@ __all__ = [
     "check_trees",
     "compile_trees",
     "decode_trees",
+    "distinct_numbers",
     "encode_trees",
     "equal_trees",
     "estimate_chances",

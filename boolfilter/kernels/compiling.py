@@ -12,6 +12,7 @@ from boolfilter.kernels.jit import (
     ACCEPT,
     ALWAYS_TRUE,
     AND,
+    ENTRY_WORDS,
     HOPELESS,
     IN,
     LIST_FLAG,
@@ -41,8 +42,9 @@ def _count(word):
 
 
 @helper
-def _measure(words, start, end, probability, size, chance, cost, code, stack):
-    """For each node of a tree: its words, chance to be true, cost as access, and instructions."""
+def _measure(words, start, end, probability, size, chance, cost, code, listed_in, stack):
+    """For each node of a tree: its words, chance to be true, cost as access, instructions, and
+    list words."""
     top = 0
     for i in range(end - 1, start - 1, -1):
         n = i - start
@@ -51,12 +53,14 @@ def _measure(words, start, end, probability, size, chance, cost, code, stack):
             p = probability[word >> 1]
             size[n] = 1
             code[n] = 1
+            listed_in[n] = 0
             chance[n] = 1 - p if word & 1 else p
             cost[n] = HOPELESS if word & 1 else p
         else:
             kind = _kind(word)
             total = 1
             instructions = 0
+            lists = 0
             product = np.float32(1.0)
             added = np.float32(0.0)
             cheapest = HOPELESS
@@ -65,10 +69,12 @@ def _measure(words, start, end, probability, size, chance, cost, code, stack):
                 child = stack[top]
                 total += size[child]
                 instructions += code[child]
+                lists += listed_in[child]
                 product *= chance[child]
                 added += cost[child] if kind != AND else np.float32(0.0)
                 cheapest = min(cheapest, cost[child])
             size[n] = total
+            listed_in[n] = lists
             if kind == AND:
                 chance[n] = product
                 cost[n] = cheapest
@@ -90,6 +96,7 @@ def _measure(words, start, end, probability, size, chance, cost, code, stack):
                 chance[n] = inside if kind == IN else 1 - inside
                 cost[n] = inside if kind == IN else HOPELESS
                 code[n] = 1
+                listed_in[n] = total
         stack[top] = n
         top += 1
 
@@ -172,39 +179,44 @@ def _write_node(
 
 
 @helper
-def _list_words(words, start, node, size):
-    total = 0
-    n = node
-    while n < node + size[node]:
-        word = words[start + n]
-        if word < 0 and _kind(word) >= IN:
-            total += _count(word) + 1
-            n += size[n]
-        else:
-            n += 1
-    return total
+def _write_entry(out, place, guard, code, row):
+    """One record; `guard` is an id and its slot, twice."""
+    at = ENTRY_WORDS * place
+    slots = np.uint32(0)
+    for side in range(2):
+        slot = guard[2 * side + 1]
+        out[at + side] = guard[2 * side]
+        # A slot too large for a guard: then this one lets everything pass.
+        slots |= np.uint32(slot if slot <= 0xFFFF else TRUE_SLOT) << np.uint32(16 * side)
+    out[at + 2] = slots
+    out[at + 3] = code
+    out[at + 4] = row
 
 
 @kernel(
-    "int64[::1](int32[::1], int64[::1], uint32[::1], int32[::1], float32[::1], int64, boolean,"
-    "uint32[::1], uint32[::1], uint32[::1], uint32[::1], uint16[::1], uint32[::1], uint32[::1])"
+    "int64(int64, int32[::1], int64[::1], uint32[::1], int32[::1], float32[::1], int64,"
+    "uint32[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1],"
+    "int64[::1])"
 )
 def compile_trees(
-    words, starts, ids, slots, probability, all_slots, emit, entry_key, entry_row, entry_code,
-    guard_id, guard_slot, code_words, lists,
+    first, words, starts, ids, slots, probability, all_slots, entry_key, entry, code_words, lists,
+    written, needed,
 ):  # fmt: skip
-    """Access entries and residual code of every tree; called once to count and once to write.
+    """Access entries and residual code of the trees from `first` on; stops before a tree for which
+    there is no room any more, and returns its row. `written` counts the entries, code words and
+    list words so far, `needed` says how many there will be with the tree at which it stopped.
 
-    Returns the numbers of entries, code words and list words. A tree that can be true without any
-    positive leaf has one entry, under the id that is always true. For any other, the residual of an
-    access leaf is the AND of all that stands beside the path from the root to the leaf at AND
-    nodes. At OR nodes the other branches can be left out: they have entries of their own.
+    A tree that can be true without any positive leaf has one entry, under the id that is always
+    true. For any other, the residual of an access leaf is the AND of all that stands beside the
+    path from the root to the leaf at AND nodes. At OR nodes the other branches can be left out:
+    they have entries of their own.
     """
     longest = 1
-    for row in range(len(starts) - 1):
+    for row in range(first, len(starts) - 1):
         longest = max(longest, starts[row + 1] - starts[row])
     size = np.empty(longest, np.int64)
     code = np.empty(longest, np.int64)
+    listed_in = np.empty(longest, np.int64)
     chance = np.empty(longest, np.float32)
     cost = np.empty(longest, np.float32)
     stack = np.empty(longest + 1, np.int64)
@@ -218,24 +230,23 @@ def compile_trees(
     siblings = np.empty(longest + 1, np.int64)
     leaf_of = np.empty(longest + 1, np.int64)
     chain_of = np.empty(longest + 1, np.int64)
-    entries = 0
-    coded = 0
-    listed = 0
-    for row in range(len(starts) - 1):
+    unguarded = np.array([0, TRUE_SLOT, 0, TRUE_SLOT])
+    entries, coded, listed = written
+    for row in range(first, len(starts) - 1):
         start = starts[row]
         end = starts[row + 1]
         root = words[start]
         if root < 0 and _count(root) == 0:
             if _kind(root) == AND:  # TRUE
-                if emit:
-                    entry_key[entries] = TRUE_ID
-                    entry_row[entries] = row
-                    entry_code[entries] = ALWAYS_TRUE
-                    guard_id[2 * entries : 2 * entries + 2] = 0
-                    guard_slot[2 * entries : 2 * entries + 2] = TRUE_SLOT
+                if entries == len(entry_key):
+                    needed[0] = entries + 1
+                    return row
+                entry_key[entries] = TRUE_ID
+                _write_entry(entry, entries, unguarded, ALWAYS_TRUE, row)
                 entries += 1
+                written[0] = entries
             continue  # FALSE has no entry at all
-        _measure(words, start, end, probability, size, chance, cost, code, stack)
+        _measure(words, start, end, probability, size, chance, cost, code, listed_in, stack)
         whole_wide = code[0] > MOST_NARROW or all_slots >= NARROW_SLOTS
         hopeless = cost[0] >= HOPELESS
         # Top down: which leaves are access leaves, and which chain of ANDs stands above each.
@@ -243,6 +254,8 @@ def compile_trees(
         chains = 1
         chain_parent[0] = -1
         residual = 0
+        code_needed = 0
+        lists_needed = 0
         if not hopeless:
             top = 0
             pending[0, 0] = 0
@@ -288,32 +301,43 @@ def compile_trees(
                 if chain_code[chain] == -1:
                     chain_code[chain] = -2
                     up = chain
+                    instructions = 0
                     while chain_parent[up] >= 0:
-                        residual += code[chain_and[up]] - code[chain_child[up]]
+                        n = chain_and[up]
+                        child = chain_child[up]
+                        instructions += code[n] - code[child]
+                        lists_needed += listed_in[n] - listed_in[child]
                         up = chain_parent[up]
-                        if residual > 4 * code[0] + 16:
+                        if residual + instructions > 4 * code[0] + 16:
                             break
-        if hopeless or residual > 4 * code[0] + 16:
-            here = coded
-            extra = listed
-            words_each = 4 if whole_wide else 2
-            if emit:
-                flag = WIDE_LIST_FLAG if whole_wide else LIST_FLAG
-                _write_node(
-                    words, start, 0, 0, WIDE_ACCEPT, WIDE_REJECT, size, code, ids, slots,
-                    code_words, here, whole_wide, lists, extra, work, flag,
-                )  # fmt: skip
-            coded += words_each * code[0]
-            listed += _list_words(words, start, 0, size)
-            target = (here << 1) | (1 if whole_wide else 0)
+                    residual += instructions
+                    wide = instructions > MOST_NARROW or all_slots >= NARROW_SLOTS
+                    code_needed += (4 if wide else 2) * instructions
+        serve_whole = hopeless or residual > 4 * code[0] + 16
+        if serve_whole:
+            code_needed = (4 if whole_wide else 2) * code[0]
+            lists_needed = listed_in[0]
+        needed[0] = entries + max(leaves, 1)
+        needed[1] = coded + code_needed
+        needed[2] = listed + lists_needed
+        if needed[0] > len(entry_key) or needed[1] > len(code_words) or needed[2] > len(lists):
+            return row
+        if serve_whole:
+            flag = WIDE_LIST_FLAG if whole_wide else LIST_FLAG
+            _write_node(
+                words, start, 0, 0, WIDE_ACCEPT, WIDE_REJECT, size, code, ids, slots,
+                code_words, coded, whole_wide, lists, listed, work, flag,
+            )  # fmt: skip
+            target = (coded << 1) | (1 if whole_wide else 0)
             for leaf in range(1 if hopeless else leaves):
-                if emit:
-                    entry_key[entries] = TRUE_ID if hopeless else ids[leaf_of[leaf]]
-                    entry_row[entries] = row
-                    entry_code[entries] = target
-                    guard_id[2 * entries : 2 * entries + 2] = 0
-                    guard_slot[2 * entries : 2 * entries + 2] = TRUE_SLOT
+                entry_key[entries] = TRUE_ID if hopeless else ids[leaf_of[leaf]]
+                _write_entry(entry, entries, unguarded, target, row)
                 entries += 1
+            coded += code_needed
+            listed += lists_needed
+            written[0] = entries
+            written[1] = coded
+            written[2] = listed
             continue
         for leaf in range(leaves):
             chain = chain_of[leaf]
@@ -338,10 +362,7 @@ def compile_trees(
                             found += 1
                         child += size[child]
                     up = chain_parent[up]
-                chain_guard[chain, 0] = 0
-                chain_guard[chain, 1] = TRUE_SLOT
-                chain_guard[chain, 2] = 0
-                chain_guard[chain, 3] = TRUE_SLOT
+                chain_guard[chain] = unguarded
                 if found == 0:
                     chain_code[chain] = ALWAYS_TRUE
                 else:
@@ -353,16 +374,12 @@ def compile_trees(
                     for k in range(found):
                         n = siblings[k]
                         following = i + code[n]
-                        if emit:
-                            listed_end = _write_node(
-                                words, start, n, i,
-                                WIDE_ACCEPT if k == found - 1 else following, WIDE_REJECT,
-                                size, code, ids, slots, code_words, coded, wide, lists, listed,
-                                work, flag,
-                            )  # fmt: skip
-                            listed = listed_end
-                        else:
-                            listed += _list_words(words, start, n, size)
+                        listed = _write_node(
+                            words, start, n, i,
+                            WIDE_ACCEPT if k == found - 1 else following, WIDE_REJECT,
+                            size, code, ids, slots, code_words, coded, wide, lists, listed,
+                            work, flag,
+                        )  # fmt: skip
                         i = following
                         word = words[start + n]
                         if guarded:
@@ -387,18 +404,10 @@ def compile_trees(
                                 chain_guard[chain, 3] = slots[two >> 1]
                                 guarded = True
                     coded += (4 if wide else 2) * instructions
-            if emit:
-                entry_key[entries] = ids[leaf_of[leaf]]
-                entry_row[entries] = row
-                entry_code[entries] = chain_code[chain]
-                for side in range(2):
-                    slot = chain_guard[chain, 2 * side + 1]
-                    guard_id[2 * entries + side] = chain_guard[chain, 2 * side]
-                    # A slot too large for a guard: then this one lets everything pass.
-                    guard_slot[2 * entries + side] = slot if slot <= 0xFFFF else TRUE_SLOT
+            entry_key[entries] = ids[leaf_of[leaf]]
+            _write_entry(entry, entries, chain_guard[chain], chain_code[chain], row)
             entries += 1
-    result = np.empty(3, np.int64)
-    result[0] = entries
-    result[1] = coded
-    result[2] = listed
-    return result
+        written[0] = entries
+        written[1] = coded
+        written[2] = listed
+    return len(starts) - 1

@@ -8,6 +8,7 @@ from boolfilter.kernels.jit import IN, helper, kernel
 
 _WIDE_FROM = 1 << 27
 _SKIPPABLE_FROM = 128
+_MOST_BYTES_A_WORD = 11  # a tag and two numbers; a leaf and a member of a list take 5
 
 
 @helper
@@ -29,21 +30,26 @@ def _put_varint(out, at, value):
     return at + 1
 
 
-@kernel("void(int32[::1], int64[::1], uint32[::1], int64[::1], int64[::1], uint8[::1])")
-def encode_trees(words, starts, ids, sizes, byte_starts, out):
-    """The length of each tree's bytes into `sizes`; or, given `byte_starts`, the bytes themselves.
+@kernel("int64(int64, int32[::1], int64[::1], uint32[::1], int64[::1], uint8[::1])")
+def encode_trees(first, words, starts, ids, byte_starts, out):
+    """The bytes of the trees from `first` on, one after the other, and where each ends; stops
+    before a tree that may not fit any more, and returns its row.
 
-    Back to front, since the header of a node holds the length of its body.
+    A tree is written back to front, since the header of a node holds the length of its body, and
+    then moved to its place.
     """
-    writing = len(byte_starts) > 0
     longest = np.int64(1)
-    for row in range(len(starts) - 1):
+    for row in range(first, len(starts) - 1):
         longest = max(longest, starts[row + 1] - starts[row])
     stack = np.empty(longest + 1, np.int64)
     listed = np.zeros(longest + 1, np.uint8)
-    for row in range(len(starts) - 1):
+    for row in range(first, len(starts) - 1):
         top = 0
         start = starts[row]
+        place = byte_starts[row]
+        room = _MOST_BYTES_A_WORD * (starts[row + 1] - start)
+        if place + room > len(out):
+            return row
         i = start
         while i < starts[row + 1]:
             listed[i - start] = 0
@@ -52,8 +58,8 @@ def encode_trees(words, starts, ids, sizes, byte_starts, out):
                 listed[i - start + 1 : i - start + 1 + count] = 1
                 i += count
             i += 1
-        at = byte_starts[row + 1] if writing else np.int64(0)
-        for i in range(starts[row + 1] - 1, starts[row] - 1, -1):
+        at = place + room
+        for i in range(starts[row + 1] - 1, start - 1, -1):
             word = words[i]
             if word >= 0:
                 if listed[i - start]:
@@ -67,13 +73,12 @@ def encode_trees(words, starts, ids, sizes, byte_starts, out):
                     while g >> (8 * (size - 1)) >= 8:
                         size += 1
                 at -= size
-                if writing:
-                    if g >= _WIDE_FROM:
-                        out[at] = (6 + negated) << 5
-                    else:
-                        out[at] = (negated << 5) | ((size - 1) << 3) | (g >> (8 * (size - 1)))
-                    for k in range(1, size):
-                        out[at + k] = (g >> (8 * (size - 1 - k))) & 255
+                if g >= _WIDE_FROM:
+                    out[at] = (6 + negated) << 5
+                else:
+                    out[at] = (negated << 5) | ((size - 1) << 3) | (g >> (8 * (size - 1)))
+                for k in range(1, size):
+                    out[at + k] = (g >> (8 * (size - 1 - k))) & 255
                 stack[top] = size
                 top += 1
                 continue
@@ -87,16 +92,15 @@ def encode_trees(words, starts, ids, sizes, byte_starts, out):
                     size += _varint_size(g - previous - 1)
                     previous = g
                 at -= size
-                if writing:
-                    out[at] = (kind + 2) << 5 | min(count, 31)
-                    p = at + 1
-                    if count > 30:
-                        p = _put_varint(out, p, count)
-                    previous = np.int64(-1)
-                    for k in range(count):
-                        g = np.int64(ids[words[i + 1 + k] >> 1])
-                        p = _put_varint(out, p, g - previous - 1)
-                        previous = g
+                out[at] = (kind + 2) << 5 | min(count, 31)
+                p = at + 1
+                if count > 30:
+                    p = _put_varint(out, p, count)
+                previous = np.int64(-1)
+                for k in range(count):
+                    g = np.int64(ids[words[i + 1 + k] >> 1])
+                    p = _put_varint(out, p, g - previous - 1)
+                    previous = g
                 stack[top] = size
                 top += 1
                 continue
@@ -112,19 +116,20 @@ def encode_trees(words, starts, ids, sizes, byte_starts, out):
             else:
                 size = np.int64(1)
             at -= size
-            if writing:
-                if body >= _SKIPPABLE_FROM:
-                    out[at] = tag | 31
-                    _put_varint(out, _put_varint(out, at + 1, body), count)
-                elif count > 29:
-                    out[at] = tag | 30
-                    _put_varint(out, at + 1, count)
-                else:
-                    out[at] = tag | count
+            if body >= _SKIPPABLE_FROM:
+                out[at] = tag | 31
+                _put_varint(out, _put_varint(out, at + 1, body), count)
+            elif count > 29:
+                out[at] = tag | 30
+                _put_varint(out, at + 1, count)
+            else:
+                out[at] = tag | count
             stack[top] = body + size
             top += 1
-        if not writing:
-            sizes[row] = stack[0]
+        for k in range(stack[0]):
+            out[place + k] = out[at + k]
+        byte_starts[row + 1] = place + stack[0]
+    return len(starts) - 1
 
 
 @helper
