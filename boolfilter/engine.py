@@ -37,7 +37,9 @@ from boolfilter.templates import parse_template
 Progress = Callable[[int, int | None], None]
 
 _BUFFER_SIZE = 2_000
-_MERGE_RATIO = 24  # an older layer is merged with what is newer once that has a 24th of its size
+# An older layer is merged with what is newer once that has so small a part of its size: with a
+# million it makes merges of the largest layer about as dear as those of all others together.
+_MERGE_RATIO = 16
 _LEAST_WORTH_A_SAMPLE = 50_000  # below, estimating by the sample costs more than it gains
 _EVENTS_A_BATCH = 512
 _ROWS_OBSERVED = 8  # of each batch of match_arrow
@@ -113,10 +115,12 @@ class Engine:
         id = check_id(id)
         expression = self._normal(subscription)
         with self._writing:
-            if not replace and id in self:
-                raise SubscriptionIdError(id, f"the id {id!r} is in use: replace=True swaps it")
             version = self._snapshot.version + 1
-            current = self._without(id, version) or self._snapshot
+            current = self._snapshot
+            if replace:
+                current = self._without(id, version) or current
+            elif id in self:
+                raise SubscriptionIdError(id, f"the id {id!r} is in use: replace=True swaps it")
             current.buffer.add(id, expression, version)
             self._snapshot = Snapshot(current.layers, current.buffer, version)
             if current.buffer.held >= _BUFFER_SIZE or expression.leaves > _BUFFER_SIZE:

@@ -1,6 +1,6 @@
 """The ids of a segment's subscriptions, by ordinal and back, in a few flat arrays.
 
-A dict of a million strings takes two hundred megabytes; here an id takes its own bytes and twelve
+A dict of a million strings takes two hundred megabytes; here an id takes its own bytes and sixteen
 more. Integers that ascend, as counters do, take eight bytes each and nothing more.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolfilter.errors import SubscriptionIdError
-from boolfilter.kernels import hash_strings
+from boolfilter.kernels import gather_strings, hash_strings
 
 Id = str | int
 
@@ -22,7 +22,7 @@ _NO_NUMBERS = np.empty(0, np.int64)
 _NO_STARTS = np.empty(0, np.int64)
 _NO_BYTES = np.empty(0, np.uint8)
 _NO_FLAGS = np.empty(0, np.bool_)
-_NO_HASHES = np.empty(0, np.uint64)
+_NO_HASHES = np.empty(0, np.uint32)
 _NO_ORDER = np.empty(0, np.uint32)
 
 
@@ -46,7 +46,7 @@ class Ids:
     start: NDArray[np.int64]
     blob: NDArray[np.uint8]
     is_text: NDArray[np.bool_]
-    hash: NDArray[np.uint64]
+    hash: NDArray[np.uint32]
     order: NDArray[np.uint32]
 
     def __len__(self) -> int:
@@ -131,7 +131,18 @@ def joined_ids(parts: Iterable[tuple[Ids, NDArray[np.int64]]]) -> Ids:
     if all(not len(ids.start) for ids, _ in chosen):
         numbers = [ids.number[ordinals] for ids, ordinals in chosen]
         return ids_of(np.concatenate([_NO_NUMBERS, *numbers]))
+    if all(len(ids.start) and not len(ids.is_text) for ids, _ in chosen):
+        return _joined_texts(chosen)
     return ids_of([id for ids, ordinals in chosen for id in ids.take(ordinals)])
+
+
+def _joined_texts(chosen: Sequence[tuple[Ids, NDArray[np.int64]]]) -> Ids:
+    lengths = [np.diff(ids.start)[ordinals] for ids, ordinals in chosen]
+    blobs = [np.empty(part.sum(), np.uint8) for part in lengths]
+    for (ids, ordinals), blob in zip(chosen, blobs, strict=True):
+        gather_strings(ids.blob, ids.start, ordinals, blob)
+    start = np.concatenate(([0], *lengths)).cumsum()
+    return _finished(_NO_NUMBERS, start, np.concatenate(blobs), _NO_FLAGS)
 
 
 def _finished(
@@ -143,9 +154,9 @@ def _finished(
     count = len(number) if not len(start) else len(start) - 1
     if not len(start) and bool((number[1:] > number[:-1]).all()):
         return Ids(count, number, start, blob, is_text, _NO_HASHES, _NO_ORDER)
-    hashes = _hash_numbers(number) if len(number) else np.empty(count, np.uint64)
+    hashes = _hash_numbers(number) if len(number) else np.empty(count, np.uint32)
     if len(start):
-        text_hashes = np.empty(count, np.uint64)
+        text_hashes = np.empty(count, np.uint32)
         hash_strings(blob, start, text_hashes)
         hashes = np.where(is_text, text_hashes, hashes) if len(is_text) else text_hashes
     order = np.argsort(hashes, kind="stable").astype(np.uint32)
@@ -167,16 +178,17 @@ def _check_distinct(table: Ids) -> None:
             after += 1
 
 
-def _hash_numbers(number: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _hash_numbers(number: NDArray[np.int64]) -> NDArray[np.uint32]:
     mixed = number.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
-def _hash_one(id: Id) -> np.uint64:
+def _hash_one(id: Id) -> np.uint32:
     if isinstance(id, int):
         return _hash_numbers(np.array([id], np.int64))[0]  # type: ignore[no-any-return]
     data = np.frombuffer(bytearray(id.encode("utf-8", "surrogatepass")), np.uint8)
-    result = np.empty(1, np.uint64)
+    result = np.empty(1, np.uint32)
     hash_strings(data, np.array([0, len(data)], np.int64), result)
     return result[0]  # type: ignore[no-any-return]
 

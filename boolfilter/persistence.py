@@ -22,7 +22,7 @@ _ID_TYPES = {
     "start": np.dtype(np.int64),
     "blob": np.dtype(np.uint8),
     "is_text": np.dtype(np.bool_),
-    "hash": np.dtype(np.uint64),
+    "hash": np.dtype(np.uint32),
     "order": np.dtype(np.uint32),
 }
 

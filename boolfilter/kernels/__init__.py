@@ -17,12 +17,12 @@ from boolfilter.kernels.estimating import estimate_chances, observed_chances
 from boolfilter.kernels.matching import match_events
 from boolfilter.kernels.positions import gather_ranks, rank_numbers, rank_strings
 from boolfilter.kernels.sets import distinct_numbers
+from boolfilter.kernels.strings import gather_strings, hash_strings
 from boolfilter.kernels.trees import (
     check_trees,
     decode_trees,
     encode_trees,
     equal_trees,
-    hash_strings,
     hash_trees,
 )
 
@@ -35,6 +35,7 @@ __all__ = [
     "equal_trees",
     "estimate_chances",
     "gather_ranks",
+    "gather_strings",
     "hash_strings",
     "hash_trees",
     "match_events",

@@ -238,17 +238,6 @@ def equal_trees(words, starts, ids, left, right, out):
         out[pair] = same
 
 
-@kernel("void(uint8[::1], int64[::1], uint64[::1])")
-def hash_strings(data, start, out):
-    """A hash of each string (FNV-1a, finished), the same in every process."""
-    for row in range(len(start) - 1):
-        h = np.uint64(14695981039346656037)
-        for i in range(start[row], start[row + 1]):
-            h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)
-        h ^= h >> np.uint64(32)
-        out[row] = h * np.uint64(0x9E3779B97F4A7C15)
-
-
 @helper
 def _checked_varint(data, at, end):
     """A number and where it ends; -1 if it is not whole or over 32 bits."""
