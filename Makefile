@@ -46,5 +46,5 @@ $(CORE): pyproject.toml setup.py
 	touch $@
 
 $(FULL): $(CORE)
-	$(BIN)/python -m pip install --quiet --editable '.[spark,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[spark,dev,plots]'
 	touch $@

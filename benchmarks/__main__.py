@@ -35,8 +35,9 @@ def main(arguments: list[str]) -> int:
     if options.experiment is None:
         parser.print_help()
         return 0
-    report = Report(options.experiment, arguments, options.seed)
-    modules[options.experiment].run(options, report)
+    module = modules[options.experiment]
+    report = Report(options.experiment, arguments, options.seed, module.__doc__ or "")
+    module.run(options, report)
     report.show()
     if not options.no_save:
         report.save()

@@ -1,15 +1,21 @@
-"""What an experiment found: rows for a table on the screen and a JSON file that says on what."""
+"""What an experiment found: a table on the screen, and files that say on what machine and how.
+
+NAME.json has everything, NAME.md is for reading, NAME.parquet has the rows, and plots are beside
+them as PNG and SVG.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from benchmarks.markdown import cell, document, table
+from benchmarks.plots import Panel, Plot
 
 RESULTS = Path(__file__).parent / "results"
 _BUSY = 0.7  # processes that wanted to run, over the last minute
@@ -18,14 +24,22 @@ PACKAGES = ("boolfilter", "numpy", "numba", "lark", "pyarrow", "pyspark")
 
 @dataclass
 class Report:
-    """Rows of figures, with the command, seed, machine and versions that made them."""
+    """Rows of figures, with the command, seed, machine and versions that made them.
+
+    >>> report = Report("sizes", ["sizes"], seed=1, about="How large a thing is.")
+    >>> report.add(things=10, bytes_each=3.5)
+    >>> report.at_most("bytes each", 3.5, bound=4)
+    >>> report.claim("a thing is small", 3.5 < 4, "3.5 bytes")
+    """
 
     experiment: str
     arguments: list[str]
     seed: int
+    about: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     targets: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[dict[str, Any]] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
     load_before: float = field(default_factory=lambda: os.getloadavg()[0])
 
@@ -40,75 +54,63 @@ class Report:
         self.notes.append(text)
 
     def at_most(self, what: str, measured: float, bound: float) -> None:
-        self._target(what, f"at most {_cell(bound)}", measured, measured <= bound)
+        self._target(what, f"at most {cell(bound)}", measured, measured <= bound)
 
     def at_least(self, what: str, measured: float, bound: float) -> None:
-        self._target(what, f"at least {_cell(bound)}", measured, measured >= bound)
+        self._target(what, f"at least {cell(bound)}", measured, measured >= bound)
 
-    def plot(self, **parts: Any) -> None:
-        """A picture to draw when the report is saved; see :class:`Plot`."""
-        self.plots.append(Plot(**parts))
+    def claim(self, text: str, holds: bool, evidence: str) -> None:
+        """Whether a claim, of a paper or our own, holds here, and the figures that say so."""
+        self.claims.append({"claim": text, "holds": bool(holds), "evidence": evidence})
+
+    def plot(self, *, name: str, title: str, **panel: Any) -> None:
+        """A picture to draw when the report is saved; for the rest see :class:`Panel`."""
+        self.grid(name, title, [Panel(title=title, **panel)])
+
+    def grid(self, name: str, title: str, panels: list[Panel], columns: int = 3) -> None:
+        """A picture of several panels to draw when the report is saved."""
+        self.plots.append(Plot(name, title, panels, columns))
 
     def show(self) -> None:
         print(table(self.rows))
-        if self.targets:
-            print("\n" + table(self.targets))
+        for verdicts in filter(None, (self.targets, self.claims)):
+            print("\n" + table(verdicts))
         for text in self.notes:
             print(text)
 
-    def save(self) -> Path:
-        RESULTS.mkdir(exist_ok=True)
-        for plot in self.plots:
-            self.note(plot.draw(RESULTS))
-        path = RESULTS / f"{self.experiment}.json"
-        content = {
+    def save(self, folder: Path = RESULTS) -> Path:
+        """Write the files; returns that of the JSON."""
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = [plot for plot in self.plots if plot.draw(folder)]
+        if len(drawn) < len(self.plots):
+            self.note("no plots: matplotlib is not installed")
+        content = self._content()
+        plots = [(plot.title, f"{plot.name}.png") for plot in drawn]
+        (folder / f"{self.experiment}.md").write_text(document(content, plots))
+        _write_rows(self.rows, folder / f"{self.experiment}.parquet")
+        path = folder / f"{self.experiment}.json"
+        path.write_text(json.dumps(content, indent=2) + "\n")
+        return path
+
+    def _content(self) -> dict[str, Any]:
+        return {
             "experiment": self.experiment,
+            "about": self.about.strip(),
             "command": " ".join(["python -m benchmarks", *self.arguments]),
             "seed": self.seed,
             "machine": {**machine(), "load_before": round(self.load_before, 2)},
             "versions": versions(),
             "rows": self.rows,
             "targets": self.targets,
+            "claims": self.claims,
             "notes": self.notes,
         }
-        path.write_text(json.dumps(content, indent=2) + "\n")
-        return path
 
     def _target(self, what: str, bound: str, measured: float, met: bool) -> None:
         verdict = "met" if met else "MISSED"
         self.targets.append(
             {"target": what, "bound": bound, "measured": measured, "verdict": verdict}
         )
-
-
-@dataclass(frozen=True)
-class Plot:
-    """Curves over one axis, on logarithmic scales: ``series`` has the x and y of each label."""
-
-    name: str
-    title: str
-    x: str
-    y: str
-    series: dict[str, tuple[Sequence[float], Sequence[float]]]
-
-    def draw(self, folder: Path) -> str:
-        """Write NAME.png and NAME.svg; says what was done, which is nothing without matplotlib."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            return f"no plot {self.name}: matplotlib is not installed"
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        axes = figure.add_subplot(xscale="log", yscale="log", xlabel=self.x, ylabel=self.y)
-        axes.set_title(self.title)
-        for label, (xs, ys) in self.series.items():
-            axes.plot(xs, ys, marker="o", label=label)
-        axes.grid(alpha=0.3)
-        axes.legend()
-        for kind in ("png", "svg"):
-            # No date and no program in the files: the same figures give the same bytes.
-            nothing = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
-            figure.savefig(folder / f"{self.name}.{kind}", dpi=120, metadata=nothing)
-        return f"plot: {self.name}.png and {self.name}.svg"
 
 
 def machine() -> dict[str, Any]:
@@ -130,29 +132,21 @@ def versions() -> dict[str, str]:
     return found
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Rows as a Markdown table, aligned so that it also reads on a terminal."""
+def _write_rows(rows: list[dict[str, Any]], place: Path) -> None:
     if not rows:
-        return "(no rows)"
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [columns, *([_cell(row.get(name)) for name in columns] for row in rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    lines = [
-        "| "
-        + " | ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
-        + " |"
-        for line in cells
-    ]
-    rule = "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
+    def column(name: str) -> pa.Array:
+        values = [row.get(name) for row in rows]
+        try:
+            return pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several kinds
+            return pa.array([None if value is None else str(value) for value in values])
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    names = dict.fromkeys(name for row in rows for name in row)
+    pq.write_table(pa.table({name: column(name) for name in names}), place)
 
 
 def _processor() -> str:
