@@ -43,7 +43,7 @@ def compile_segment(forest: Forest, sample: Sample | None = None) -> Segment:
     slot_base = slot_bases(sizes, len(between_place), len(forest.searches))
     ids, slots = number_predicates(forest, first, slot_base, between_place)
     probability = estimate(forest, domains, first, second, sample)
-    words, starts, member_start, member = _share_equal_trees(forest.words, forest.starts, ids)
+    words, starts, member_start, member = share_equal_trees(forest.words, forest.starts, ids)
     compiled = _compile(words, starts, ids, slots, probability, len(slot_base) - 1)
     shift, coarse = _coarse(compiled["entry_key"], int(slot_base[-1]))
     tree_start, tree_bytes = _tree_bytes(words, starts, ids)
@@ -109,7 +109,7 @@ def ranks_of_places(
     return result
 
 
-def _share_equal_trees(
+def share_equal_trees(
     words: NDArray[np.int32], starts: NDArray[np.int64], ids: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
     """Each distinct tree once, and who the members of each are (nothing if all are distinct)."""

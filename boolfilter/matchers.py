@@ -45,6 +45,8 @@ MATCHERS = {
     "engine": "boolfilter.engine:Engine",
     "naive": "boolfilter.baselines.naive:Naive",
     "noncanonical": "boolfilter.baselines.noncanonical:NonCanonicalMatcher",
+    "counting": "boolfilter.baselines.counting:CountingMatcher",
+    "counting-variant": "boolfilter.baselines.counting:CountingVariantMatcher",
 }
 
 

@@ -27,11 +27,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from boolfilter.baselines.phases import Fulfilled, Scratch, TwoPhase, bits
 from boolfilter.baselines.predicates import PredicateIndex, index_predicates
 from boolfilter.baselines.subscribed import CompiledMatcher
 from boolfilter.errors import BoolFilterError
 from boolfilter.forest import Forest
-from boolfilter.items import Encoder, Items
 from boolfilter.kernels.noncanonical import (
     GREATEST_WIDTH,
     MOST_CHILDREN,
@@ -51,9 +51,8 @@ class NonCanonicalMatcher(CompiledMatcher):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NonCanonical:
-    """Subscriptions as the paper keeps them. For one thread at a time: the bit vectors are its
-    own.
+class NonCanonical(TwoPhase):
+    """Subscriptions as the paper keeps them.
 
     >>> import boolfilter as bf
     >>> from boolfilter.forest import forest_of
@@ -78,21 +77,23 @@ class NonCanonical:
     def __len__(self) -> int:
         return len(self.location) - 1
 
-    @property
-    def encoder(self) -> Encoder:
-        return self.index.encoder
-
     @classmethod
     def from_forest(cls, forest: Forest) -> NonCanonical:
         """The tables of a forest's subscriptions; equal ones are kept apart, as in the paper.
 
         Raises ChildCountError or ChildWidthError for trees that the byte format has no room for.
         """
-        index, numbers = index_predicates(forest)
+        return cls.from_index(*index_predicates(forest), forest)
+
+    @classmethod
+    def from_index(
+        cls, index: PredicateIndex, numbers: NDArray[np.uint32], forest: Forest
+    ) -> NonCanonical:
+        """The same for an index of the forest's predicates, which several algorithms can share."""
         location, data = _encode(forest, numbers)
         depth = int(levels(forest.words, forest.starts))
         true_of_nothing = np.empty(len(forest), np.bool_)
-        evaluate_trees(data, location, _bits(len(index)), depth, true_of_nothing)
+        evaluate_trees(data, location, bits(len(index)), depth, true_of_nothing)
         association_start, association = _associate(forest, numbers, len(index))
         return cls(
             index=index,
@@ -104,28 +105,15 @@ class NonCanonical:
             levels=depth,
         )
 
-    def match(self, items: Items) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """The matching (event, ordinal) pairs in order, as of a segment."""
+    def _match_subscriptions(self, fulfilled: Fulfilled, first: int, count: int) -> tuple[int, ...]:
         scratch = self._scratch
-        events = len(items.start) - 1
-        event = count = 0
-        while True:
-            event, count, needed = match_noncanonical(
-                event, items.start, items.domain, items.position, items.hit_start, items.hits,
-                *self.index.tables(), self.association_start, self.association, self.always,
-                self.location, self.data, self.levels, scratch.truth, scratch.fulfilled,
-                scratch.candidate_bits, scratch.candidates, scratch.totals, scratch.out_event,
-                scratch.out_ordinal, count,
-            )  # fmt: skip
-            if event == events:
-                scratch.events += events
-                return scratch.out_event[:count].copy(), scratch.out_ordinal[:count].copy()
-            scratch.grow(count, needed)
-
-    def work_per_event(self) -> tuple[float, float]:
-        """Fulfilled predicates and candidates, over all events matched so far."""
-        fulfilled, candidates = (self._scratch.totals / max(1, self._scratch.events)).tolist()
-        return fulfilled, candidates
+        found: tuple[int, ...] = match_noncanonical(
+            first, fulfilled.start, fulfilled.predicates, self.association_start,
+            self.association, self.always, self.location, self.data, self.levels, scratch.truth,
+            scratch.candidate_bits, scratch.candidates, scratch.visited, scratch.out_event,
+            scratch.out_ordinal, count,
+        )  # fmt: skip
+        return found
 
     def bytes_used(self) -> dict[str, int]:
         """The size of each structure of the paper; the indexes are those of the domains."""
@@ -139,34 +127,13 @@ class NonCanonical:
         }
 
 
-class _Scratch:
-    """The bit vectors and lists of matching; the kernel leaves the bits as it found them."""
-
-    __slots__ = (
-        "candidate_bits", "candidates", "events", "fulfilled", "out_event", "out_ordinal",
-        "totals", "truth",
-    )  # fmt: skip
+class _Scratch(Scratch):
+    __slots__ = ("candidate_bits", "candidates")
 
     def __init__(self, predicates: int, subscriptions: int) -> None:
-        self.truth = _bits(predicates)
-        self.fulfilled = np.empty(predicates, np.uint32)
-        self.candidate_bits = _bits(subscriptions)
+        super().__init__(predicates)
+        self.candidate_bits = bits(subscriptions)
         self.candidates = np.empty(subscriptions, np.uint32)
-        self.totals = np.zeros(2, np.int64)
-        self.events = 0
-        self.out_event = np.empty(1024, np.int64)
-        self.out_ordinal = np.empty(1024, np.uint32)
-
-    def grow(self, count: int, needed: int) -> None:
-        room = 2 * needed + 1024
-        event, ordinal = np.empty(room, np.int64), np.empty(room, np.uint32)
-        event[:count] = self.out_event[:count]
-        ordinal[:count] = self.out_ordinal[:count]
-        self.out_event, self.out_ordinal = event, ordinal
-
-
-def _bits(count: int) -> NDArray[np.uint64]:
-    return np.zeros(count // 64 + 1, np.uint64)
 
 
 def _encode(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boolfilter.kernels.jit import IN, NO_POSITION, NOT_IN, helper, kernel, prefetch
+from boolfilter.kernels.jit import IN, NOT_IN, helper, kernel, prefetch
 from boolfilter.kernels.matching import sort_distinct
 
 AND_BYTE, OR_BYTE, NOT_BYTE = 1, 2, 3
@@ -182,161 +182,64 @@ def evaluate_trees(data, location, truth, levels, out):
         out[row] = _evaluate(data, at, location[row + 1] - at, truth, stack)
 
 
-@helper
-def _first_not_below(used, a, z, g):
-    while a < z:
-        m = (a + z) >> 1
-        if used[m] < g:
-            a = m + 1
-        else:
-            z = m
-    return a
-
-
-@helper
-def _fulfil(first, last, truth, fulfilled, count):
-    """Set the bits of predicates and list those that were not listed yet."""
-    for g in range(first, last):
-        bit = np.uint64(1) << np.uint64(g & 63)
-        if truth[g >> 6] & bit == 0:
-            truth[g >> 6] |= bit
-            fulfilled[count] = g
-            count += 1
-    return count
-
-
-@helper
-def match_predicates(
-    begin, end, item_domain, item_q, first_hit, last_hit, hits, slot_base, used, slot_first,
-    group_of_domain, group_start, group_span, between_low, between_high, truth, fulfilled,
-):  # fmt: skip
-    """Step one: the predicates that an event fulfils, as bits and as a list; returns how many."""
-    count = 0
-    sets = np.int64(slot_first[len(slot_base) - 2])
-    i = begin
-    while i < end:
-        domain = item_domain[i]
-        if item_q[i] == NO_POSITION or domain < 0:
-            i += 1
-            continue
-        s = 1 + 3 * domain
-        smallest = item_q[i]
-        largest = item_q[i]
-        j = i
-        while j < end and item_domain[j] == domain:
-            q = item_q[j]
-            smallest = min(smallest, q)
-            largest = max(largest, q)
-            if q & 1:
-                wanted = np.int64(slot_base[s]) + (q >> 1)
-                a = _first_not_below(used, slot_first[s], slot_first[s + 1], wanted)
-                if a < slot_first[s + 1] and used[a] == wanted:
-                    count = _fulfil(a, a + 1, truth, fulfilled, count)
-            for group in range(group_of_domain[domain], group_of_domain[domain + 1]):
-                group_end = np.int64(group_start[group + 1])
-                span = group_span[group]
-                least = q - span if q > span else np.uint32(0)
-                a = _first_not_below(between_low, np.int64(group_start[group]), group_end, least)
-                while a < group_end and between_low[a] <= q:
-                    if between_high[a] >= q:
-                        count = _fulfil(sets + a, sets + a + 1, truth, fulfilled, count)
-                    a += 1
-            j += 1
-        a = slot_first[s + 1]
-        z = slot_first[s + 2]
-        a = _first_not_below(used, a, z, np.int64(slot_base[s + 1]) + smallest)
-        count = _fulfil(a, z, truth, fulfilled, count)
-        a = slot_first[s + 2]
-        z = slot_first[s + 3]
-        z = _first_not_below(used, a, z, np.int64(slot_base[s + 2]) + largest)
-        count = _fulfil(a, z, truth, fulfilled, count)
-        i = j
-    for h in range(first_hit, last_hit):
-        a = sets + np.int64(hits[h])
-        count = _fulfil(a, a + 1, truth, fulfilled, count)
-    return count
-
-
-@helper
-def _match_subscriptions(
-    fulfilled, fulfilled_count, association_start, association, always, location, data, truth,
-    candidate_bits, candidates, stack, out_ordinal, count, totals,
-):  # fmt: skip
-    """Step two: the candidates of fulfilled predicates, each once, and which of them are true;
-    returns the count of matches. Leaves both bit vectors clean."""
-    found = 0
-    for k in range(len(always)):
-        row = always[k]
-        candidate_bits[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
-        candidates[found] = row
-        found += 1
-    for k in range(fulfilled_count):
-        g = fulfilled[k]
-        for place in range(association_start[g], association_start[g + 1]):
-            row = association[place]
-            bit = np.uint64(1) << np.uint64(row & 63)
-            if candidate_bits[row >> 6] & bit == 0:
-                candidate_bits[row >> 6] |= bit
-                candidates[found] = row
-                found += 1
-    for k in range(found):
-        # The trees lie anywhere: without fetching them ahead, as the engine does with its code,
-        # this would compare memory latencies.
-        if k + 2 * _AHEAD < found:
-            prefetch(location, np.int64(candidates[k + 2 * _AHEAD]))
-        if k + _AHEAD < found:
-            at = location[candidates[k + _AHEAD]]
-            prefetch(data, at)
-            prefetch(data, at + 64)
-        row = candidates[k]
-        at = location[row]
-        if _evaluate(data, at, location[row + 1] - at, truth, stack):
-            if count < len(out_ordinal):
-                out_ordinal[count] = row
-            count += 1
-    for k in range(found):
-        candidate_bits[candidates[k] >> 6] = 0
-    for k in range(fulfilled_count):
-        truth[fulfilled[k] >> 6] = 0
-    totals[0] += fulfilled_count
-    totals[1] += found
-    return count
-
-
 @kernel(
-    "UniTuple(int64, 3)(int64, int64[::1], int32[::1], uint32[::1], int64[::1], uint32[::1],"
-    "uint32[::1], uint32[::1], int64[::1], int32[::1], int32[::1], uint32[::1], uint32[::1],"
-    "uint32[::1], uint32[::1], uint32[::1], uint32[::1], int64[::1], uint8[::1], int64,"
-    "uint64[::1], uint32[::1], uint64[::1], uint32[::1], int64[::1], int64[::1], uint32[::1],"
-    "int64)"
+    "UniTuple(int64, 3)(int64, int64[::1], uint32[::1], uint32[::1], uint32[::1], uint32[::1],"
+    "int64[::1], uint8[::1], int64, uint64[::1], uint64[::1], uint32[::1], int64[::1],"
+    "int64[::1], uint32[::1], int64)"
 )
 def match_noncanonical(
-    first, item_start, item_domain, item_q, hit_start, hits,
-    slot_base, used, slot_first, group_of_domain, group_start, group_span, between_low,
-    between_high, association_start, association, always, location, data, levels,
-    truth, fulfilled, candidate_bits, candidates, totals, out_event, out_ordinal,
-    out_count,
+    first, start, fulfilled, association_start, association, always, location, data, levels,
+    truth, candidate_bits, candidates, visited, out_event, out_ordinal, out_count,
 ):  # fmt: skip
-    """Match events from `first` on; stops before an event whose matches do not fit any more.
+    """Step two for events from `first` on: the candidates of fulfilled predicates, each once, and
+    which of them are true. Stops before an event whose matches do not fit any more.
 
     Returns the next event, the number of matches written so far, and the room that is needed.
+    Leaves both bit vectors clean.
     """
-    events = len(item_start) - 1
+    events = len(start) - 1
     count = out_count
     stack = np.empty((levels, 4), np.int64)
     for event in range(first, events):
         before = count
-        found = match_predicates(
-            item_start[event], item_start[event + 1], item_domain, item_q, hit_start[event],
-            hit_start[event + 1], hits, slot_base, used, slot_first, group_of_domain, group_start,
-            group_span, between_low, between_high, truth, fulfilled,
-        )  # fmt: skip
-        count = _match_subscriptions(
-            fulfilled, found, association_start, association, always, location, data, truth,
-            candidate_bits, candidates, stack, out_ordinal, count, totals,
-        )  # fmt: skip
+        found = 0
+        for k in range(len(always)):
+            row = always[k]
+            candidate_bits[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+            candidates[found] = row
+            found += 1
+        for k in range(start[event], start[event + 1]):
+            g = fulfilled[k]
+            truth[g >> 6] |= np.uint64(1) << np.uint64(g & 63)
+            for place in range(association_start[g], association_start[g + 1]):
+                row = association[place]
+                bit = np.uint64(1) << np.uint64(row & 63)
+                if candidate_bits[row >> 6] & bit == 0:
+                    candidate_bits[row >> 6] |= bit
+                    candidates[found] = row
+                    found += 1
+        for k in range(found):
+            # The trees lie anywhere: without fetching them ahead, as the engine does with its
+            # code, this would compare memory latencies.
+            if k + 2 * _AHEAD < found:
+                prefetch(location, np.int64(candidates[k + 2 * _AHEAD]))
+            if k + _AHEAD < found:
+                at = location[candidates[k + _AHEAD]]
+                prefetch(data, at)
+                prefetch(data, at + 64)
+            row = candidates[k]
+            at = location[row]
+            if _evaluate(data, at, location[row + 1] - at, truth, stack):
+                if count < len(out_ordinal):
+                    out_ordinal[count] = row
+                count += 1
+        for k in range(found):
+            candidate_bits[candidates[k] >> 6] = 0
+        for k in range(start[event], start[event + 1]):
+            truth[fulfilled[k] >> 6] = 0
         if count > len(out_ordinal):
             return event, before, count
+        visited[0] += found
         sort_distinct(out_ordinal, before, count, candidate_bits)
         for k in range(before, count):
             out_event[k] = event
