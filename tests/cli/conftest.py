@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -73,7 +74,13 @@ def start(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
             [sys.executable, "-m", "boolfilter.cli", *arguments],
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
+            preexec_fn=_listen_to_interrupts,
             **settings,
         )
 
     return start_process
+
+
+def _listen_to_interrupts() -> None:
+    """What a shell starts in the background ignores SIGINT, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
