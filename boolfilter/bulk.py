@@ -3,8 +3,8 @@
 A load is mostly a few shapes with many fillings. A shape is normalised once, with placeholders for
 its leaves, and then each leaf is a column: attributes, comparisons and values. What depends on the
 values of one row only (an equality asked for twice, a contradiction) is left as it is: it is still
-right, and the compiler of segments does not need it. Shapes with other leaves than comparisons,
-and rows with odd literals, go the way of single subscriptions.
+right, and the compiler of segments does not need it. Shapes with other leaves than comparisons and
+ranges, and rows with odd literals, go the way of single subscriptions.
 """
 
 from __future__ import annotations
@@ -16,19 +16,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.columns import LeafColumn, forest_of_columns, stand_in_name, words_of
+from boolfilter.columns import (
+    RANGES,
+    UNARY,
+    LeafColumn,
+    all_below,
+    forest_of_columns,
+    stand_in_name,
+    words_of,
+)
 from boolfilter.errors import BoolFilterError
 from boolfilter.evaluate import Nulls
-from boolfilter.expressions import (
-    Expression,
-    Operator,
-    Predicate,
-)
+from boolfilter.expressions import POSITIVE_OF, Expression, Operator, Predicate
 from boolfilter.forest import (
     OPERATION_OF,
     DomainKind,
     Forest,
     ForestBuilder,
+    Operation,
     forest_of,
     merge_forests,
     take_trees,
@@ -45,12 +50,15 @@ from boolfilter.limits import Limits
 from boolfilter.normalise import normalise
 
 _ROWS_A_CHUNK = 20_000
+_LEAST_WORTH_COLUMNS = 8
 _MOST_EXACT_DIGITS = 15  # an integer of so many digits is a float exactly
 _OPERATION_OF_SYMBOL = {
-    symbol: int(OPERATION_OF[operator])
+    symbol: int(OPERATION_OF.get(operator, Operation.EQUAL))
     for symbol, operator in COMPARISON_OF.items()
-    if operator is not Operator.NOT_EQUAL  # which normalises otherwise
 }
+_NEGATIVE_SYMBOLS = frozenset(
+    symbol for symbol, operator in COMPARISON_OF.items() if operator is Operator.NOT_EQUAL
+)
 
 
 @dataclass(slots=True)
@@ -77,8 +85,11 @@ class Loader:
                 return
             group = self._groups.get(id(shape))
             if group is None:
-                group = self._groups[id(shape)] = _Group(shape, _form_of(shape, self.nulls))
-            if group.form is not None and group.form.fits(self.limits):
+                form = _form_of(shape, self.nulls)
+                if form is not None and not form.fits(self.limits):
+                    form = None  # told what is wrong as a single one
+                group = self._groups[id(shape)] = _Group(shape, form)
+            if group.form is not None:
                 group.texts.append(subscription)
                 group.holes.append(holes)
                 group.positions.append(position)
@@ -118,8 +129,8 @@ class Loader:
             return
         assert group.form is not None
         left: list[int] = []
-        for chosen, columns in group.form.columns(group.holes, left):
-            self._parts.append(group.form.forest(columns, len(chosen)))
+        for chosen, words, columns in group.form.columns(group.holes, left):
+            self._parts.append(forest_of_columns(words, columns, len(chosen)))
             self._positions.append(np.array(group.positions, np.int64)[chosen])
         for row in left:
             self._add_single(group.positions[row], group.texts[row])
@@ -141,91 +152,114 @@ class _Group:
 
 
 class _FormLeaf(NamedTuple):
-    """A leaf of a form: which comparison it makes if that is fixed, and a fixed value if any."""
+    """A leaf of a form: its operator (None: each row says), and how many literals a row has for
+    it; with none it is a bare attribute or asks for presence."""
 
     operator: Operator | None
-    value: Any  # of a leaf without a literal: TRUE for a bare attribute
+    literals: int
+
+
+class _Kinds(NamedTuple):
+    """What rows must have in common to share a tree and columns."""
+
+    texts: tuple[bool, ...]  # of each literal, whether it is a string
+    negative: tuple[bool, ...]  # of each leaf, whether its comparison is a negative one
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A normalised shape: tree words in which leaf ``2 * i`` is the comparison of leaf i, and
-    ``2 * i + 1`` the presence of its attribute.
+    """A shape whose leaves are comparisons and ranges, to be filled by columns.
 
-    A row with a negative comparison (<>) is not of this form: it normalises otherwise.
+    ``fixed`` has the leaves of the shape that are finished, and None in the place of ``leaves``.
     """
 
-    expression: Expression
+    shape: Shape
+    fixed: tuple[Expression | None, ...]
     leaves: tuple[_FormLeaf, ...]
     nulls: Nulls
 
     def fits(self, limits: Limits) -> bool:
-        return self.expression.depth <= limits.depth and self.expression.leaves <= limits.leaves
+        expression = self._expression((False,) * len(self.leaves))
+        return expression.depth <= limits.depth and expression.leaves <= limits.leaves
 
     def columns(
         self, rows: list[list[str]], left: list[int]
-    ) -> Iterable[tuple[NDArray[np.int64], list[LeafColumn]]]:
-        """The rows of holes as columns, in groups of one kind of value and one set of negative
-        comparisons; rows that need a real parse are appended to `left`."""
-        by_kind: dict[tuple[bool, ...], list[int]] = {}
-        places = self._literal_places()
+    ) -> Iterable[tuple[NDArray[np.int64], NDArray[np.int32], list[LeafColumn]]]:
+        """The rows of holes in groups that share a tree: which rows, the words of the tree (see
+        `words_of`), and its leaves as columns. Rows that need a real parse, and those that are too
+        few to be worth columns, are appended to `left`."""
+        groups: dict[_Kinds, list[int]] = {}
         for row, holes in enumerate(rows):
-            by_kind.setdefault(tuple([holes[place][0] == "'" for place in places]), []).append(row)
-        for kinds, members in by_kind.items():
+            groups.setdefault(self._kinds(holes), []).append(row)
+        for kinds, members in groups.items():
+            if len(members) < _LEAST_WORTH_COLUMNS:
+                left.extend(members)
+                continue
             try:
-                yield np.array(members), self._columns(rows, members, kinds)
+                columns = self._columns(rows, members, kinds)
             except (ValueError, KeyError):
                 # One of them is odd. Find out which, one by one; the others stay together.
                 good = [row for row in members if self._is_plain(rows[row], kinds)]
                 left.extend(sorted(set(members) - set(good)))
-                if good:
-                    yield np.array(good), self._columns(rows, good, kinds)
+                if not good:
+                    continue
+                members, columns = good, self._columns(rows, good, kinds)
+            words = words_of(normalise(self._expression(kinds.negative), nulls=self.nulls))
+            yield np.array(members), words, columns
 
-    def forest(self, columns: list[LeafColumn], rows: int) -> Forest:
-        """The forest of these rows."""
-        return forest_of_columns(self.words(), columns, rows)
+    def _expression(self, negative: Sequence[bool]) -> Expression:
+        """The shape with a stand-in for each leaf; the operator says all that matters to NOT."""
+        stand_ins = []
+        for number, (leaf, is_negative) in enumerate(zip(self.leaves, negative, strict=True)):
+            operator = Operator.NOT_EQUAL if is_negative else Operator.EQUAL
+            if leaf.operator in UNARY:
+                stand_ins.append(Predicate(stand_in_name(number), leaf.operator))
+            else:
+                stand_ins.append(Predicate(stand_in_name(number), operator, number))
+        following = iter(stand_ins)
+        return self.shape.assembled(
+            next(following) if leaf is None else leaf for leaf in self.fixed
+        )
 
-    def words(self) -> NDArray[np.int32]:
-        """The normal form as words; see the class for their leaf numbers."""
-        return words_of(normalise(self.expression, nulls=self.nulls))
-
-    def _literal_places(self) -> list[int]:
-        places, place = [], 0
-        for leaf in self.leaves:
-            place += 1 + (leaf.operator is None)
-            if leaf.value is None and leaf.operator not in _UNARY:
-                places.append(place)
-                place += 1
-        return places
-
-    def _columns(
-        self, rows: list[list[str]], members: list[int], kinds: tuple[bool, ...]
-    ) -> list[LeafColumn]:
-        holes = list(zip(*[rows[row] for row in members], strict=True))
-        texts = iter(kinds)
+    def _kinds(self, holes: list[str]) -> _Kinds:
+        texts, negative = [], []
         place = 0
-        result = []
         for leaf in self.leaves:
-            names, attribute = _numbered(holes[place])
             place += 1
             if leaf.operator is None:
-                operation = np.array(
-                    [_OPERATION_OF_SYMBOL[symbol] for symbol in holes[place]], np.uint8
-                )
+                negative.append(holes[place] in _NEGATIVE_SYMBOLS)
                 place += 1
             else:
-                operation = np.full(len(members), OPERATION_OF.get(leaf.operator, 0), np.uint8)
-            kind = DomainKind.BOOLEAN
-            values: Any = np.ones(len(members))  # TRUE
-            if leaf.value is None and leaf.operator not in _UNARY:
-                is_text = next(texts)
-                kind = DomainKind.STRING if is_text else DomainKind.NUMBER
-                values = (_texts if is_text else _numbers)(holes[place])
-                place += 1
-            result.append(LeafColumn(names, attribute, operation, kind, values))
+                negative.append(leaf.operator in POSITIVE_OF)
+            texts += [hole[0] == "'" for hole in holes[place : place + leaf.literals]]
+            place += leaf.literals
+        return _Kinds(tuple(texts), tuple(negative))
+
+    def _columns(
+        self, rows: list[list[str]], members: list[int], kinds: _Kinds
+    ) -> list[LeafColumn]:
+        """ValueError or KeyError if a row does not go with the others."""
+        holes = iter(list(zip(*[rows[row] for row in members], strict=True)))
+        texts = iter(kinds.texts)
+        result = []
+        for leaf in self.leaves:
+            names, attribute = _numbered(next(holes))
+            operation = _operations(leaf, next(holes) if leaf.operator is None else (), members)
+            is_text = [next(texts) for _ in range(leaf.literals)]
+            if len(set(is_text)) > 1:
+                raise ValueError("bounds of two kinds")
+            read = _texts if any(is_text) else _numbers
+            bounds = [read(next(holes)) for _ in is_text]
+            if len(bounds) == 2 and not all_below(*bounds):
+                raise ValueError("an empty range, or of one value")
+            if not bounds:
+                result.append(_bare(names, attribute, operation))
+                continue
+            kind = DomainKind.STRING if any(is_text) else DomainKind.NUMBER
+            result.append(LeafColumn(names, attribute, operation, kind, *bounds))
         return result
 
-    def _is_plain(self, holes: list[str], kinds: tuple[bool, ...]) -> bool:
+    def _is_plain(self, holes: list[str], kinds: _Kinds) -> bool:
         try:
             self._columns([holes], [0], kinds)
         except (ValueError, KeyError):
@@ -233,31 +267,39 @@ class Form:
         return True
 
 
-_UNARY = frozenset({Operator.EXISTS, Operator.IS_NULL})
-
-
 def _form_of(shape: Shape, nulls: Nulls) -> Form | None:
-    """The form of a shape, or None if a leaf is no plain comparison."""
+    """The form of a shape, or None if a leaf is no plain comparison or range."""
     if not shape.leaves:
         return None
     leaves: list[_FormLeaf] = []
-    stand_ins: list[Expression] = []
+    fixed: list[Expression | None] = []
     for leaf in shape.leaves:
         if not isinstance(leaf, ShapeLeaf):
-            stand_ins.append(leaf)
+            fixed.append(leaf)
             continue
-        comparison = leaf.operator is None and leaf.read is None
-        if not comparison and leaf.operator not in _UNARY and leaf.operand is not True:
+        compares = leaf.operator is None and leaf.read is None and leaf.operand is not False
+        is_range = leaf.operator in RANGES and leaf.literals == 2
+        bare = leaf.literals == 0 and (leaf.operator in UNARY or leaf.operand is True)
+        if not (compares or is_range or bare):
             return None
-        if leaf.literals == 0 and leaf.operand is False:
-            return None
-        number = len(leaves)
-        operator = leaf.operator if leaf.operator in _UNARY else Operator.EQUAL
-        operand = None if operator in _UNARY else number
-        stand_ins.append(Predicate(stand_in_name(number), operator, operand))
-        fixed = True if leaf.literals == 0 and leaf.operand is True else None
-        leaves.append(_FormLeaf(leaf.operator, fixed))
-    return Form(shape.assembled(stand_ins), tuple(leaves), nulls)
+        fixed.append(None)
+        leaves.append(_FormLeaf(leaf.operator, leaf.literals))
+    return Form(shape, tuple(fixed), tuple(leaves), nulls)
+
+
+def _operations(
+    leaf: _FormLeaf, symbols: Sequence[str], members: Sequence[int]
+) -> NDArray[np.uint8]:
+    if leaf.operator is None:
+        return np.array([_OPERATION_OF_SYMBOL[symbol] for symbol in symbols], np.uint8)
+    operation = Operation.BETWEEN if leaf.operator in RANGES else Operation.EQUAL
+    return np.full(len(members), operation, np.uint8)
+
+
+def _bare(
+    names: list[str], attribute: NDArray[np.int32], operation: NDArray[np.uint8]
+) -> LeafColumn:
+    return LeafColumn(names, attribute, operation, DomainKind.BOOLEAN, np.ones(len(attribute)))
 
 
 def _numbered(holes: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.expressions import Expression
+from boolfilter.expressions import Expression, Operator
 from boolfilter.forest import (
     DomainKey,
     DomainKind,
@@ -18,16 +18,21 @@ from boolfilter.forest import (
     joined_constants,
 )
 
+UNARY = frozenset({Operator.EXISTS, Operator.IS_NULL})
+RANGES = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
+
 
 class LeafColumn(NamedTuple):
     """One comparison of many subscriptions: its attribute, as a place in `names`, its operation
-    and its value, for each row. Values are the numbers that they are ordered by, or texts."""
+    and its value, for each row. Values are the numbers that they are ordered by, or texts; of a
+    BETWEEN they are the lower bounds, and `upper` has the others, which are all greater."""
 
     names: list[str]
     attribute: NDArray[np.int32]
     operation: NDArray[np.uint8]
     kind: DomainKind
     values: NDArray[Any] | list[str]
+    upper: NDArray[Any] | list[str] | None = None
 
 
 def stand_in_name(number: int) -> str:
@@ -64,6 +69,7 @@ def forest_of_columns(words: NDArray[np.int32], columns: Sequence[LeafColumn], r
     operation = np.empty((rows, predicates), np.uint8)
     domain = np.empty((rows, predicates), np.int32)
     first = np.empty((rows, predicates), np.int32)
+    second = np.full((rows, predicates), -1, np.int32)
     domains: dict[DomainKey, int] = {}
     constants: list[list[Any]] = []
     for column, leaf in enumerate(used.tolist()):
@@ -79,17 +85,26 @@ def forest_of_columns(words: NDArray[np.int32], columns: Sequence[LeafColumn], r
         domain[:, column] = numbers[data.attribute]
         values = np.ones(rows) if presence else data.values
         first[:, column] = _distribute(values, data.attribute, numbers, constants)
+        if data.upper is not None and not presence:
+            second[:, column] = _distribute(data.upper, data.attribute, numbers, constants)
     return Forest(
         words=new_words.reshape(-1),
         starts=np.arange(rows + 1, dtype=np.int64) * len(words),
         operation=operation.reshape(-1),
         domain=domain.reshape(-1),
         first=first.reshape(-1),
-        second=np.full(rows * predicates, -1, np.int32),
+        second=second.reshape(-1),
         domains=list(domains),
         constants=[joined_constants(parts) for parts in constants],
         searches=[],
     )
+
+
+def all_below(lower: Any, upper: Any) -> bool:
+    """Whether each lower bound is below the upper one beside it."""
+    if isinstance(lower, np.ndarray) and isinstance(upper, np.ndarray):
+        return bool((lower < upper).all())
+    return all(one < other for one, other in zip(lower, upper, strict=True))
 
 
 def _distribute(

@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.columns import LeafColumn, forest_of_columns, stand_in_name, words_of
+from boolfilter.columns import (
+    RANGES,
+    UNARY,
+    LeafColumn,
+    all_below,
+    forest_of_columns,
+    stand_in_name,
+    words_of,
+)
 from boolfilter.errors import BadSubscriptionError, BoolFilterError, ExpressionError
 from boolfilter.evaluate import Nulls
 from boolfilter.expressions import (
     COMPARISONS,
+    POSITIVE_OF,
     Expression,
     Operator,
     Pattern,
@@ -22,14 +31,20 @@ from boolfilter.expressions import (
     postorder,
     rebuilt,
 )
-from boolfilter.forest import OPERATION_OF, DomainKind, Forest, ForestBuilder, exact_number
+from boolfilter.forest import (
+    OPERATION_OF,
+    DomainKind,
+    Forest,
+    ForestBuilder,
+    Operation,
+    exact_number,
+)
 from boolfilter.language import parse
 from boolfilter.limits import Limits
 from boolfilter.normalise import normalise
 from boolfilter.values import KIND_OF_TYPE, Value, literal
 
 _MARKS = re.compile(r"""('[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|--[^\n]*)|\?""")
-_UNARY = frozenset({Operator.EXISTS, Operator.IS_NULL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +59,7 @@ class Template:
     def forest(self, ids: Sequence[Any], columns: Sequence[Any]) -> Forest:
         """The forest of its rows; about a microsecond a row where all holes are compared with.
 
-        Values in lists, patterns and ranges are bound row by row instead.
+        Values in lists and patterns are bound row by row instead.
         """
         if len(columns) != self.holes:
             raise ExpressionError(f"the template has {self.holes} ?, not {len(columns)}")
@@ -55,21 +70,27 @@ class Template:
                     f"column {number} has {len(column)} values for {len(ids)} ids"
                 )
         leaves = [node for node in postorder(self.expression) if isinstance(node, Predicate)]
-        if all(_is_plain(leaf, values) for leaf in leaves):
-            return self._by_column(leaves, values, len(ids))
+        operands = [_operands(leaf, values, len(ids)) for leaf in leaves]
+        if all(map(_is_plain, operands)):
+            return self._by_column(leaves, operands, len(ids))
         return self._by_row(ids, values)
 
-    def _by_column(self, leaves: list[Predicate], values: list[_Column], rows: int) -> Forest:
+    def _by_column(
+        self, leaves: list[Predicate], operands: list[list[_Column]], rows: int
+    ) -> Forest:
         stand_ins = []
         for number, leaf in enumerate(leaves):
-            negative = leaf.operator is Operator.NOT_EQUAL
-            operator = leaf.operator if leaf.operator in _UNARY or negative else Operator.EQUAL
-            operand = None if leaf.operator in _UNARY else number
+            operator = Operator.EQUAL
+            if leaf.operator in UNARY:
+                operator = leaf.operator
+            elif leaf.operator in POSITIVE_OF:
+                operator = Operator.NOT_EQUAL
+            operand = None if leaf.operator in UNARY else number
             stand_ins.append(Predicate(stand_in_name(number), operator, operand))
         normal = normalise(
             rebuilt(self.expression, stand_ins), nulls=self.nulls, limits=self.limits
         )
-        columns = [_leaf_column(leaf, values, rows) for leaf in leaves]
+        columns = list(map(_leaf_column, leaves, operands))
         return forest_of_columns(words_of(normal), columns, rows)
 
     def _by_row(self, ids: Sequence[Any], columns: list[_Column]) -> Forest:
@@ -128,29 +149,40 @@ def _bound(operand: Any, rows: list[Any], row: int) -> Any:
     return operand if hole is None else rows[hole][row]
 
 
-def _is_plain(leaf: Predicate, columns: list[_Column]) -> bool:
-    if leaf.operator not in COMPARISONS:
-        return leaf.operator in _UNARY
-    hole = _hole_of(leaf.operand)
-    return hole is None or columns[hole].kind is not None
+def _operands(leaf: Predicate, columns: list[_Column], rows: int) -> list[_Column]:
+    """What a leaf compares with, as columns: a value, or the two bounds of a range."""
+    if leaf.operator in UNARY:
+        return [_Column.of([True] * rows, 0)]
+    if leaf.operator not in COMPARISONS | RANGES:
+        return []
+    found = leaf.operand if isinstance(leaf.operand, tuple) else (leaf.operand,)
+    holes = map(_hole_of, found)
+    return [
+        _Column.of([value] * rows, 0) if hole is None else columns[hole]
+        for value, hole in zip(found, holes, strict=True)
+    ]
 
 
-def _leaf_column(leaf: Predicate, columns: list[_Column], rows: int) -> LeafColumn:
-    hole = _hole_of(leaf.operand)
-    if leaf.operator in _UNARY:
-        column = _Column.of([True] * rows, 0)
-    elif hole is None:
-        column = _Column.of([leaf.operand] * rows, 0)
-    else:
-        column = columns[hole]
-    assert column.kind is not None
-    operation = OPERATION_OF.get(leaf.operator, 0)
+def _is_plain(operands: list[_Column]) -> bool:
+    kinds = {operand.kind for operand in operands}
+    if len(kinds) != 1 or None in kinds:
+        return False
+    # A range that is empty, or of one value, normalises to something else.
+    return len(operands) == 1 or all_below(*(bound.numbers for bound in operands))
+
+
+def _leaf_column(leaf: Predicate, operands: list[_Column]) -> LeafColumn:
+    value, *upper = operands
+    assert value.kind is not None
+    rows = len(value)
+    operation = Operation.BETWEEN if upper else OPERATION_OF.get(leaf.operator, Operation.EQUAL)
     return LeafColumn(
         [leaf.attribute],
         np.zeros(rows, np.int32),
         np.full(rows, operation, np.uint8),
-        column.kind,
-        column.numbers,
+        value.kind,
+        value.numbers,
+        upper[0].numbers if upper else None,
     )
 
 
