@@ -18,7 +18,7 @@ from boolfilter.forest import (
     Operation,
     inner_word,
 )
-from boolfilter.workloads import LeSubscribe, Pairs, Workload
+from boolfilter.workloads import LeSubscribe, NonCanonical, Pairs, Workload
 
 _BATCH = 50_000
 _OPERATION_OF = {"=": Operation.EQUAL, "<": Operation.LESS, ">": Operation.GREATER}
@@ -31,6 +31,8 @@ def forest_of_workload(workload: Workload, count: int, seed: int) -> Forest:
         return _pairs(workload, count, seed)
     if isinstance(workload, LeSubscribe):
         return _conjunctions(workload, count, seed)
+    if isinstance(workload, NonCanonical):
+        return _windows(workload, count, seed)
     builder = ForestBuilder()
     for first in range(0, count, _BATCH):
         for text in workload.texts(first, min(count, first + _BATCH), seed):
@@ -40,13 +42,7 @@ def forest_of_workload(workload: Workload, count: int, seed: int) -> Forest:
 
 def _pairs(workload: Pairs, count: int, seed: int) -> Forest:
     attributes, operators, values = workload.predicates(0, count, seed)
-    width = 1 + 3 * workload.pairs
-    words = np.empty((count, width), np.int32)
-    words[:, 0] = inner_word(AND, workload.pairs)
-    words[:, 1::3] = inner_word(OR, 2)
-    leaves = np.arange(2 * workload.pairs * count, dtype=np.int32).reshape(count, -1) << 1
-    words[:, 2::3] = leaves[:, 0::2]
-    words[:, 3::3] = leaves[:, 1::2]
+    words, starts = _or_pairs(count, workload.pairs)
     domain = attributes.T.reshape(-1).astype(np.int32)
     value = values.T.reshape(-1)
     order = np.argsort(domain, kind="stable")
@@ -54,8 +50,8 @@ def _pairs(workload: Pairs, count: int, seed: int) -> Forest:
     first = np.empty(len(domain), np.int32)
     first[order] = np.arange(len(domain)) - np.repeat(cuts[:-1], np.diff(cuts))
     return Forest(
-        words=words.reshape(-1),
-        starts=np.arange(count + 1, dtype=np.int64) * width,
+        words=words,
+        starts=starts,
         operation=_PAIR_OPERATIONS[operators.T.reshape(-1)],
         domain=domain,
         first=first,
@@ -64,6 +60,38 @@ def _pairs(workload: Pairs, count: int, seed: int) -> Forest:
         constants=np.split(value[order], cuts[1:-1]),
         searches=[],
     )
+
+
+def _windows(workload: NonCanonical, count: int, seed: int) -> Forest:
+    """Each predicate a window on an attribute of its own; all values are constants, once each."""
+    (template,) = workload.templates(0, count, seed)
+    words, starts = _or_pairs(count, workload.predicates // 2)
+    low, high = np.stack(template.columns[0::2]), np.stack(template.columns[1::2])
+    values = np.arange(int(high.max()) + 1)
+    predicates = workload.predicates * count
+    return Forest(
+        words=words,
+        starts=starts,
+        operation=np.full(predicates, Operation.BETWEEN, np.uint8),
+        domain=np.tile(np.arange(workload.predicates, dtype=np.int32), count),
+        first=low.T.astype(np.int32).reshape(-1),
+        second=high.T.astype(np.int32).reshape(-1),
+        domains=[(f"a{number}", DomainKind.NUMBER) for number in range(workload.predicates)],
+        constants=[values] * workload.predicates,
+        searches=[],
+    )
+
+
+def _or_pairs(count: int, pairs: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The trees of ANDs of OR pairs, all with predicates of their own."""
+    width = 1 + 3 * pairs
+    words = np.empty((count, width), np.int32)
+    words[:, 0] = inner_word(AND, pairs)
+    words[:, 1::3] = inner_word(OR, 2)
+    leaves = np.arange(2 * pairs * count, dtype=np.int32).reshape(count, -1) << 1
+    words[:, 2::3] = leaves[:, 0::2]
+    words[:, 3::3] = leaves[:, 1::2]
+    return words.reshape(-1), np.arange(count + 1, dtype=np.int64) * width
 
 
 def _conjunctions(workload: LeSubscribe, count: int, seed: int) -> Forest:
