@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "memory": "resident bytes per subscription of an engine",
     "load": "subscriptions a second from texts, expressions and columns",
     "mix": "matching while subscriptions come and go, against matching alone",
+    "figure3": "subscription matching as in figure 3 of paper 002, and its claims",
     "threads": "two threads against one",
     "start": "a cold compile of the kernels, and the first match of a warm process",
 }

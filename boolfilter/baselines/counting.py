@@ -21,7 +21,7 @@ Where the paper is silent, this is added:
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
@@ -111,6 +111,11 @@ class Counting(TwoPhase):
             predicate_start=forms.leaf_start.astype(np.uint32),
             predicates=forms.leaves,
         )
+
+    def variant(self) -> CountingVariant:
+        """The variant on the same tables; what is removed from one is removed from both."""
+        tables = (each.name for each in fields(Counting) if each.init)
+        return CountingVariant(**{name: getattr(self, name) for name in tables})
 
     def remove(self, ordinal: int) -> None:
         """Forget a subscription; the ordinals of the others stay. Linear in the association lists

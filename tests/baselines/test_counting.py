@@ -190,3 +190,11 @@ def test_a_removed_subscription_leaves_the_association_table():
     matcher.remove(1)
     assert np.count_nonzero(matcher.association != before) > 0
     assert 1 not in matcher.association
+
+
+def test_both_can_share_their_tables():
+    counting = matcher_of(Counting, ["a = 1 AND b = 1", "NOT a = 1", "a = 1"])
+    variant = counting.variant()
+    assert variant.association is counting.association
+    counting.remove(2)
+    assert found(variant, {"a": 1, "b": 1}, {}) == found(counting, {"a": 1, "b": 1}, {})
