@@ -104,7 +104,7 @@ def _grow(predicates: int, options: argparse.Namespace, report: Report) -> None:
         total = sum(parts.values()) / size
         report.note(
             f"bytes a subscription of {predicates} predicates, {side} with {size:,} of them: "
-            f"{total:.1f} ({listed})"
+            f"{total:.1f} ({listed}); about {options.budget * MEGABYTE / total:,.0f} fit"
         )
 
 

@@ -20,7 +20,7 @@ def counting(subscriptions: int, predicates: int, fulfilled: int) -> dict[str, i
     """
     pairs = predicates // 2
     conjunctions = subscriptions * 2**pairs
-    vector = -(-conjunctions // 8) * 8
+    vector = -(-conjunctions // 256) * 256  # compared by blocks
     return {
         "predicate bit vector": _bits(subscriptions * predicates),
         "hit vector": vector,

@@ -13,7 +13,7 @@ Where the paper is silent, this is added:
   are equal just if 256 divides (P - p) + n, which is from 0 to P + N: with at most 255 literals,
   just if p = P and n = 0. Longer conjunctions are refused. A conjunction with no positive literal
   is a candidate of every event in the variant.
-- The whole vectors are compared eight bytes at once, which is what they are bytes for.
+- The whole vectors are compared many bytes at once, which is what they are bytes for.
 - Unsubscription: the predicates of each subscription, by which its conjunctions are found in the
   association table without a scan. Its memory is listed for itself: the paper leaves it out.
 """
@@ -34,8 +34,9 @@ from boolfilter.baselines.subscribed import CompiledMatcher
 from boolfilter.dnf import MOST_CONJUNCTIONS, dnf
 from boolfilter.expressions import Expression
 from boolfilter.forest import Forest
-from boolfilter.kernels.counting import GONE, match_counting, match_counting_variant
+from boolfilter.kernels.counting import BLOCK_WORDS, GONE, match_counting, match_counting_variant
 
+_BLOCK = 8 * BLOCK_WORDS
 _NEVER = 255  # the count of what is removed, which is never hit again
 
 
@@ -94,7 +95,7 @@ class Counting(TwoPhase):
     ) -> Self:
         """The same for an index of the forest's predicates, which several algorithms can share."""
         forms = normal_forms(forest, numbers, len(index), most_conjunctions=most_conjunctions)
-        counts = forms.counts(-len(forms) // 8 * -8)
+        counts = forms.counts(-len(forms) // _BLOCK * -_BLOCK)
         counts[len(forms) :] = _NEVER
         association_start, association = forms.association(forms.positive)
         if not len(association_start):

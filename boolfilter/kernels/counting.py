@@ -11,6 +11,7 @@ from boolfilter.kernels.jit import helper, kernel
 from boolfilter.kernels.matching import sort_distinct
 
 GONE = 0xFFFFFFFF  # in an association list: it ends here, for conjunctions were removed
+BLOCK_WORDS = 32  # of eight hits each
 _LOW_BITS = np.uint64(0x0101010101010101)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
@@ -117,7 +118,7 @@ def match_counting(
     count_words, first_conjunction, visited, out_event, out_ordinal, out_count,
 ):  # fmt: skip
     """Step two for events from `first` on: hits counted, then all of them compared with the counts,
-    eight bytes at once, and cleared. Stops before an event whose matches do not fit any more.
+    many at once, and cleared. Stops before an event whose matches do not fit any more.
 
     Returns the next event, the number of matches written so far, and the room that is needed.
     """
@@ -137,11 +138,19 @@ def match_counting(
         if len(negative) > 0:
             _take_off(fulfilled, start[event], start[event + 1], negative_start, negative, hits)
         last = np.int64(-1)
-        for word in range(len(hit_words)):
-            # The bytes of the difference that are zero, of which this finds whether there is one.
-            difference = hit_words[word] ^ count_words[word]
-            if (difference - _LOW_BITS) & ~difference & _HIGH_BITS != 0:
-                for conjunction in range(8 * word, 8 * word + 8):
+        # Blocks of fixed length, in which nothing branches, become vector instructions.
+        for block in range(0, len(hit_words), BLOCK_WORDS):
+            block_hits = hit_words[block : block + BLOCK_WORDS]
+            block_counts = count_words[block : block + BLOCK_WORDS]
+            equal = np.uint64(0)
+            hit = np.uint64(0)
+            for word in range(BLOCK_WORDS):
+                # A byte of the difference is zero just if this leaves a high bit.
+                difference = block_hits[word] ^ block_counts[word]
+                equal |= (difference - _LOW_BITS) & ~difference & _HIGH_BITS
+                hit |= block_hits[word]
+            if equal != 0:
+                for conjunction in range(8 * block, 8 * (block + BLOCK_WORDS)):
                     if hits[conjunction] == counts[conjunction]:
                         ordinal = _owner(first_conjunction, conjunction, max(last, 0))
                         if ordinal != last:
@@ -150,8 +159,9 @@ def match_counting(
                                 out_event[count] = event
                             count += 1
                             last = ordinal
-            if hit_words[word] != 0:
-                hit_words[word] = 0
+            if hit != 0:
+                for word in range(BLOCK_WORDS):
+                    block_hits[word] = 0
         if count > len(out_ordinal):
             return event, before, count
         visited[0] += np.int64(first_conjunction[len(first_conjunction) - 1])
