@@ -292,7 +292,7 @@ class Engine:
         """
         from boolfilter.arrow_matching import match_table
 
-        return match_table(self._layers_with_buffer(self._snapshot), table, self._observe_batch)
+        return match_table(self.layers(), table, self._observe_batch)
 
     def explain(self, id: Id, event: Event) -> Explanation:
         """Why the event satisfies a subscription, or why not: its tree with every leaf decided.
@@ -355,8 +355,12 @@ class Engine:
         engine._snapshot = Snapshot(layers, Buffer(), 0)
         return engine
 
-    def _layers_with_buffer(self, snapshot: Snapshot) -> tuple[Layer, ...]:
-        """The layers, and the buffer compiled to one more; kept until the buffer changes."""
+    def layers(self) -> tuple[Layer, ...]:
+        """All that is subscribed now, compiled: layers that never change, oldest first.
+
+        The buffer becomes one of them, which is kept until the buffer changes.
+        """
+        snapshot = self._snapshot
         if not snapshot.buffer.held:
             return snapshot.layers
         known = self._compiled_buffer

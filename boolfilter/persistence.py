@@ -13,7 +13,7 @@ from boolfilter.errors import DamagedFileError
 from boolfilter.evaluate import Nulls
 from boolfilter.ids import ARRAYS, Ids
 from boolfilter.layers import Layer
-from boolfilter.segment_storage import segment_from_parts, segment_parts
+from boolfilter.segment_storage import Parts, segment_from_parts, segment_parts
 from boolfilter.storage import read_file, write_file
 
 _CONTENT = "boolfilter engine"
@@ -29,6 +29,16 @@ _ID_TYPES = {
 
 def save_layers(path: str | os.PathLike[str], layers: Sequence[Layer], nulls: Nulls) -> None:
     """Store layers atomically; see :func:`boolfilter.storage.write_file`."""
+    write_file(path, *parts_of(layers, nulls))
+
+
+def open_layers(path: str | os.PathLike[str]) -> tuple[tuple[Layer, ...], Nulls]:
+    """The layers of a file and the null semantics they were normalised for."""
+    return layers_of(*read_file(path), os.fspath(path))
+
+
+def parts_of(layers: Sequence[Layer], nulls: Nulls) -> Parts:
+    """What a file of these layers consists of: a meta and arrays by name. Copies no array."""
     metas: list[dict[str, Any]] = []
     arrays: dict[str, NDArray[Any]] = {}
     for number, layer in enumerate(layers):
@@ -39,13 +49,13 @@ def save_layers(path: str | os.PathLike[str], layers: Sequence[Layer], nulls: Nu
         for name in ARRAYS:
             arrays[f"{number}/ids/{name}"] = getattr(layer.ids, name)
         arrays[f"{number}/dead"] = layer.dead
-    write_file(path, {"content": _CONTENT, "nulls": nulls, "layers": metas}, arrays)
+    return {"content": _CONTENT, "nulls": nulls, "layers": metas}, arrays
 
 
-def open_layers(path: str | os.PathLike[str]) -> tuple[tuple[Layer, ...], Nulls]:
-    """The layers of a file and the null semantics they were normalised for."""
-    meta, arrays = read_file(path)
-    name = os.fspath(path)
+def layers_of(
+    meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], name: str
+) -> tuple[tuple[Layer, ...], Nulls]:
+    """The layers of these parts, checked, and their null semantics; `name` is for errors only."""
     metas = meta.get("layers")
     if meta.get("content") != _CONTENT or not isinstance(metas, list):
         raise DamagedFileError(name, "it does not hold an engine")

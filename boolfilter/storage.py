@@ -39,6 +39,7 @@ _HEADER = struct.Struct("<8sIIQQ")  # magic, version, checksum, length of file a
 _ALIGNMENT = 64
 _DTYPES = frozenset("|b1 |i1 |u1 <i2 <u2 <i4 <u4 <i8 <u8 <f4 <f8".split())
 _MOST_DIMENSIONS = 32
+_EMPTY = "it is empty"
 _WORTH_A_THREAD = 1 << 22  # bytes
 _CHECKING_THREADS = 2
 _OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must fail, not wait for a writer
@@ -95,23 +96,51 @@ def read_file(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         require(stat.S_ISREG(status.st_mode), "it is no regular file")
-        header = os.read(descriptor, _HEADER.size)
-        directory_end = _HEADER.size + _check_header(header, status.st_size)
+        require(status.st_size, _EMPTY)  # or it cannot be mapped
         # The mapping is no longer than the file, and all that follows stays inside of it.
         mapping = mmap.mmap(descriptor, status.st_size, access=mmap.ACCESS_COPY)
-        view = memoryview(mapping)
-        meta, stored = _read_directory(header, bytes(view[_HEADER.size : directory_end]))
-        _check_places(stored, view, directory_end)
-        start = _aligned(directory_end)
-        pieces = [view[start + s.offset : start + s.offset + s.length] for s in stored]
-        for s, checksum in zip(stored, _checksums(pieces), strict=True):
-            require(checksum == s.checksum, f"the checksum of array {s.name!r} is wrong")
-        arrays = {s.name: _array(s, piece) for s, piece in zip(stored, pieces, strict=True)}
+        return _contents(memoryview(mapping))
     except ContentError as problem:
         raise DamagedFileError(os.fsdecode(path), str(problem)) from None
     finally:
         os.close(descriptor)
-    return meta, arrays
+
+
+def file_bytes(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """What `write_file` would write.
+
+    >>> read_bytes(file_bytes({"kind": "demo"}, {"squares": np.arange(4) ** 2}), "a demo")
+    ({'kind': 'demo'}, {'squares': array([0, 1, 4, 9])})
+    """
+    return b"".join(
+        _file_pieces(meta, {name: _plain_array(name, array) for name, array in arrays.items()})
+    )
+
+
+def read_bytes(
+    content: bytes | bytearray | memoryview, name: str
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """As `read_file`, for the content of a file; `name` is for the error only.
+
+    The arrays lie in `content` itself; in a copy of it if it is read-only.
+    """
+    view = memoryview(content)
+    try:
+        return _contents(memoryview(bytearray(view)) if view.readonly else view)
+    except ContentError as problem:
+        raise DamagedFileError(name, str(problem)) from None
+
+
+def _contents(view: memoryview) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    header = bytes(view[: _HEADER.size])
+    directory_end = _HEADER.size + _check_header(header, len(view))
+    meta, stored = _read_directory(header, bytes(view[_HEADER.size : directory_end]))
+    _check_places(stored, view, directory_end)
+    start = _aligned(directory_end)
+    pieces = [view[start + s.offset : start + s.offset + s.length] for s in stored]
+    for s, checksum in zip(stored, _checksums(pieces), strict=True):
+        require(checksum == s.checksum, f"the checksum of array {s.name!r} is wrong")
+    return meta, {s.name: _array(s, piece) for s, piece in zip(stored, pieces, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +208,7 @@ def _checksums(pieces: Sequence[memoryview]) -> Iterable[int]:
 
 def _check_header(header: bytes, size: int) -> int:
     """The length of the directory, which is inside the file."""
-    require(size, "it is empty")
+    require(size, _EMPTY)
     require(header.startswith(MAGIC[: len(header)]), "it is no boolfilter file")
     require(len(header) == _HEADER.size, f"it is cut short to {size} bytes")
     _, version, _, length, directory_length = _HEADER.unpack(header)

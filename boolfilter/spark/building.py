@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import version
-from typing import Literal
 
 from pyspark.sql import DataFrame
 
@@ -17,7 +16,9 @@ from boolfilter.spark.manifest import (
     publish,
     unfinished_generation,
 )
-from boolfilter.spark.writing import Errors, write_shards
+from boolfilter.spark.shards import Target
+from boolfilter.spark.subscriptions import subscriptions_of
+from boolfilter.spark.writing import Errors, ShardCount, write_shards
 
 
 def build(
@@ -26,7 +27,7 @@ def build(
     expression: str = "expression",
     *,
     path: str | os.PathLike[str],
-    shards: int | Literal["auto"] = "auto",
+    shards: ShardCount = "auto",
     errors: Errors = "fail",
     nulls: Nulls = "false",
 ) -> Index:
@@ -34,22 +35,23 @@ def build(
 
     ``errors``: "fail" raises RejectedSubscriptionsError, which names the first few bad rows, and
     leaves `path` as it was; "report" leaves them out, and `Index.rejected` lists them. Where an
-    index exists, this is its next generation. A binary `expression` column holds encoded chunks,
-    see `generate.subscriptions`; their ids are integers, and one that comes twice fails the build.
+    index exists, this is its next generation. ``shards="auto"`` counts the rows first. A binary
+    `expression` column holds encoded chunks, see `generate.subscriptions`; their ids are integers,
+    and one that comes twice fails the build, whatever ``errors`` says.
     """
+    subscriptions = subscriptions_of(subs, id, expression)
     folder = index_folder(path)
     with unfinished_generation(folder) as working:
         generation = next_generation(folder)
-        built = write_shards(
-            subs, id, expression, working, generation, 0, shards, errors, check_nulls(nulls)
-        )
+        target = Target(working, generation, 0, check_nulls(nulls))
+        written = write_shards(subscriptions, target, shards, errors)
         manifest = Manifest(
             generation,
             nulls,
-            built.id_type,
-            built.attributes,
-            built.shards,
-            built.rejected,
+            subscriptions.id_type,
+            written.attributes,
+            written.shards,
+            written.rejected,
             {name: version(name) for name in ("boolfilter", "pyspark", "numpy")},
         )
         publish(folder, working, manifest)

@@ -13,16 +13,17 @@ class IndexPathError(BoolFilterError, OSError):
 
 
 class ShardError(BoolFilterError):
-    """A shard file that an executor cannot read; the whole job fails, results are never partial."""
+    """A shard that cannot be used on a host; the whole job fails, results are never partial."""
 
-    def __init__(self, shard: int, path: str, problem: str) -> None:
+    def __init__(self, shard: int, path: str, problem: str, host: str) -> None:
         self.shard = shard
         self.path = path
         self.problem = problem
-        super().__init__(shard, path, problem)
+        self.host = host
+        super().__init__(shard, path, problem, host)
 
     def __str__(self) -> str:
-        return f"shard {self.shard} cannot be used on this executor: {self.path!r}: {self.problem}"
+        return f"shard {self.shard} cannot be used on {self.host}: {self.path!r}: {self.problem}"
 
 
 class RejectedSubscriptionsError(BoolFilterError, ValueError):

@@ -5,9 +5,7 @@ A row depends on the workload, the seed and its number only, never on the partit
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -15,6 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from boolfilter.engine import Engine
+from boolfilter.persistence import parts_of
+from boolfilter.storage import file_bytes
 from boolfilter.workloads import TemplatedWorkload, Workload, get
 
 CHUNK = 100_000  # subscriptions in an encoded chunk
@@ -110,10 +110,7 @@ def _encoded(workload: Workload, start: int, stop: int, seed: int) -> bytes:
     else:
         texts = workload.texts(start, stop, seed)
         engine.subscribe_many(zip(range(start, stop), texts, strict=True))
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "chunk.bf"
-        engine.save(place)
-        return place.read_bytes()
+    return file_bytes(*parts_of(engine.layers(), engine.nulls))
 
 
 def _ranges(batches: Batches) -> Iterator[tuple[pa.Array, int, int]]:

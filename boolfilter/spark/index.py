@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import partial, reduce
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,21 +14,34 @@ from pyspark.sql import functions as f
 
 from boolfilter.errors import BoolFilterError
 from boolfilter.ids import Id
+from boolfilter.spark.files import Files, MappedFiles, send
 from boolfilter.spark.manifest import Manifest, generation_name, index_folder, read_manifest
 from boolfilter.spark.matching import ManifestOf, counter, matcher
 from boolfilter.spark.merging import merge
 from boolfilter.spark.removal import remove
 from boolfilter.spark.shards import REJECTED
 from boolfilter.spark.streaming import manifest_of_batch
-from boolfilter.spark.writing import Errors
+from boolfilter.spark.subscriptions import column_type
+from boolfilter.spark.vacuum import vacuum
+from boolfilter.spark.writing import Errors, ShardCount
+
+BROADCAST_BYTES = 32 << 20  # some 150,000 subscriptions
 
 
 def open_index(
-    session: SparkSession, path: str | os.PathLike[str], *, generation: int | None = None
+    session: SparkSession,
+    path: str | os.PathLike[str],
+    *,
+    generation: int | None = None,
+    broadcast_bytes: int = BROADCAST_BYTES,
 ) -> Index:
-    """The index at a path: the generation in force, or an older one by its number."""
+    """The index at a path: the generation in force, or an older one by its number.
+
+    Up to ``broadcast_bytes``, the driver reads the shards and sends them to the workers, which need
+    not see the path then, but have a copy each; larger ones are mapped by the executors.
+    """
     folder = index_folder(path)
-    return Index(session, folder, read_manifest(folder, generation))
+    return Index(session, folder, read_manifest(folder, generation), broadcast_bytes)
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,7 @@ class Index:
     session: SparkSession
     folder: Path
     manifest: Manifest
+    broadcast_bytes: int = BROADCAST_BYTES
 
     def __len__(self) -> int:
         return self.manifest.subscriptions
@@ -77,17 +91,19 @@ class Index:
         """
         if event_id == "subscription_id":
             raise BoolFilterError("the event id column cannot be called subscription_id")
-        manifest_of = self._manifest_of(events, reload)
-        chosen = self._pruned(events, event_id, keep_all=reload is not None)
-        key_type = events.schema[event_id].dataType.simpleString()
+        key_type = column_type(events, event_id).simpleString()
         schema = f"`{event_id}` {key_type}, subscription_id {self.manifest.id_type}"
         groups = self._groups(shards_per_task)
-        return self._mapped(
-            chosen,
-            partitions,
-            [matcher(self.folder, manifest_of, group, groups, event_id) for group in range(groups)],
-            schema,
-        )
+        if reload is None:
+            chosen, files = self._pruned(events, event_id), self._files
+            manifest_of: ManifestOf = partial(_itself, self.manifest)
+        elif reload == "latest" and events.isStreaming:
+            chosen, files = events, MappedFiles(self.folder)  # what a later generation asks for
+            manifest_of = partial(manifest_of_batch, self.folder)
+        else:
+            raise BoolFilterError('reload is None, or "latest" for a streaming DataFrame')
+        matchers = [matcher(files, manifest_of, group, groups, event_id) for group in range(groups)]
+        return _mapped(chosen, partitions, matchers, schema)
 
     def counts(
         self,
@@ -102,9 +118,9 @@ class Index:
         """
         groups = self._groups(shards_per_task)
         manifest_of = partial(_itself, self.manifest)
-        counters = [counter(self.folder, manifest_of, group, groups) for group in range(groups)]
+        counters = [counter(self._files, manifest_of, group, groups) for group in range(groups)]
         schema = f"subscription_id {self.manifest.id_type}, matches bigint"
-        parts = self._mapped(self._pruned(events, None), partitions, counters, schema)
+        parts = _mapped(self._pruned(events, None), partitions, counters, schema)
         return parts.groupBy("subscription_id").agg(f.sum("matches").alias("matches"))
 
     def merge(
@@ -113,34 +129,40 @@ class Index:
         id: str = "id",
         expression: str = "expression",
         *,
-        shards: int | Literal["auto"] = "auto",
+        shards: ShardCount = "auto",
         errors: Errors = "fail",
     ) -> Index:
         """The next generation, with more subscriptions, in shards of their own; options as for
-        `build`, but an id that is in use always raises RejectedSubscriptionsError."""
+        `build`. An id in use makes a row bad; in encoded chunks, it fails the merge as a repeated
+        one does."""
         merged = merge(self.folder, more, id, expression, shards, errors)
-        return Index(self.session, self.folder, merged)
+        return replace(self, manifest=merged)
 
     def remove(self, ids: Iterable[Id]) -> Index:
         """The next generation, without these subscriptions; UnknownSubscriptionError if one is
         not there. Writes tombstones only: a bit of a shard's memory for each, no rebuild."""
-        return Index(self.session, self.folder, remove(self.folder, list(ids)))
+        return replace(self, manifest=remove(self.folder, list(ids)))
 
     def latest(self) -> Index:
         """The generation in force now."""
-        return open_index(self.session, self.folder)
+        return replace(self, manifest=read_manifest(self.folder))
 
-    def _manifest_of(self, events: DataFrame, reload: str | None) -> ManifestOf:
-        if reload is None:
-            return partial(_itself, self.manifest)
-        if reload != "latest" or not events.isStreaming:
-            raise BoolFilterError('reload is None, or "latest" for a streaming DataFrame')
-        return partial(manifest_of_batch, self.folder)
+    def vacuum(self, keep: int = 1) -> list[int]:
+        """Delete all but the newest `keep` generations up to the one in force, whose numbers are
+        returned; what was made with an older one by `match` and is not done may fail then, and
+        says so. A generation that the last batch of a stream used stays, and so do all newer than
+        the one in force."""
+        return vacuum(self.folder, keep)
 
-    def _pruned(self, events: DataFrame, key: str | None, keep_all: bool = False) -> DataFrame:
-        """Only the columns that subscriptions ask about: a later generation may ask for all."""
-        if keep_all:
-            return events
+    @cached_property
+    def _files(self) -> Files:
+        shards = self.manifest.shards
+        if sum(stored.bytes for shard in shards for stored in shard.files) > self.broadcast_bytes:
+            return MappedFiles(self.folder)
+        return send(self.session, self.folder, shards)
+
+    def _pruned(self, events: DataFrame, key: str | None) -> DataFrame:
+        """Only the columns that subscriptions ask about."""
         wanted = [
             name
             for name in events.columns
@@ -151,13 +173,21 @@ class Index:
 
     def _groups(self, shards_per_task: int | None) -> int:
         shards = len(self.manifest.shards)
-        return max(1, -(-shards // (shards_per_task or max(1, shards))))
+        if shards_per_task is None or not shards:
+            return 1
+        if shards_per_task < 1:
+            raise BoolFilterError(f"shards_per_task is a number from 1 on, not {shards_per_task!r}")
+        return -(-shards // shards_per_task)
 
-    def _mapped(
-        self, events: DataFrame, partitions: int | None, functions: list[Any], schema: str
-    ) -> DataFrame:
-        spread = events if partitions is None else events.repartition(partitions)
-        return reduce(DataFrame.union, [spread.mapInArrow(one, schema) for one in functions])
+
+def _mapped(
+    events: DataFrame, partitions: int | None, functions: list[Any], schema: str
+) -> DataFrame:
+    spread = events if partitions is None else events.repartition(partitions)
+    first, *others = [spread.mapInArrow(one, schema) for one in functions]
+    for other in others:
+        first = first.union(other)
+    return first
 
 
 def _itself(manifest: Manifest) -> Manifest:

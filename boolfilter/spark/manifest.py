@@ -54,6 +54,10 @@ class Shard:
     def live(self) -> int:
         return self.subscriptions - self.removed
 
+    @property
+    def files(self) -> tuple[StoredFile, ...]:
+        return (self.stored,) if self.tombstones is None else (self.stored, self.tombstones)
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -125,7 +129,10 @@ def unfinished_generation(folder: Path) -> Iterator[Path]:
     What a killed writer left is removed first: an index has one writer at a time, and a second
     one that loses its folder fails, as it finds its files missing.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise IndexPathError(f"{str(folder)!r} is in the way: an index is a folder") from None
     for left in folder.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left, ignore_errors=True)
     working = folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
@@ -139,7 +146,7 @@ def unfinished_generation(folder: Path) -> Iterator[Path]:
 def publish(folder: Path, working: Path, manifest: Manifest) -> None:
     """Make a complete generation the one in force."""
     for shard in manifest.shards:
-        for stored in filter(None, (shard.stored, shard.tombstones)):
+        for stored in shard.files:
             place = folder / stored.file
             own = place.parent.name == generation_name(manifest.generation)
             _check_visible(shard.number, working / place.name if own else place, stored)
@@ -160,8 +167,12 @@ def publish(folder: Path, working: Path, manifest: Manifest) -> None:
 
 def next_generation(folder: Path) -> int:
     """One more than any there is, so that one that never came into force is not mistaken."""
-    numbers = [int(place.name.rpartition("-")[2]) for place in folder.glob("generation-*")]
-    return max(numbers, default=0) + 1
+    return max(generations(folder), default=0) + 1
+
+
+def generations(folder: Path) -> list[int]:
+    """The numbers of all generations that have a folder, in order."""
+    return sorted(int(place.name.rpartition("-")[2]) for place in folder.glob("generation-*"))
 
 
 def _check_visible(shard: int, place: Path, stored: StoredFile) -> None:

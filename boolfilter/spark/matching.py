@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from boolfilter.arrow import ROWS, batches, columns_of, encode_batch
 from boolfilter.layers import Layer
+from boolfilter.spark.files import Files
 from boolfilter.spark.manifest import Manifest
 from boolfilter.spark.worker import open_shards
 
@@ -24,7 +24,7 @@ ID_TYPES = {
 
 
 def matcher(
-    folder: Path, manifest_of: ManifestOf, group: int, groups: int, event_id: str
+    files: Files, manifest_of: ManifestOf, group: int, groups: int, event_id: str
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """A function for `mapInArrow`: the pairs of event id and subscription id.
 
@@ -32,7 +32,7 @@ def matcher(
     """
 
     def match(events: Batches) -> Iterator[pa.RecordBatch]:
-        layers, id_type = _layers(folder, manifest_of(), group, groups)
+        layers, id_type = _layers(files, manifest_of(), group, groups)
         for batch in regrouped(events):
             keys = batch.column(event_id)
             for layer, event, ordinals in _matches(layers, batch):
@@ -45,12 +45,12 @@ def matcher(
 
 
 def counter(
-    folder: Path, manifest_of: ManifestOf, group: int, groups: int
+    files: Files, manifest_of: ManifestOf, group: int, groups: int
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """A function for `mapInArrow`: how many of a task's events each subscription matched."""
 
     def count(events: Batches) -> Iterator[pa.RecordBatch]:
-        layers, id_type = _layers(folder, manifest_of(), group, groups)
+        layers, id_type = _layers(files, manifest_of(), group, groups)
         totals = {id(layer): np.zeros(len(layer.ids), np.int64) for layer in layers}
         for batch in regrouped(events):
             for layer, _, ordinals in _matches(layers, batch):
@@ -81,9 +81,9 @@ def regrouped(events: Batches) -> Iterator[pa.RecordBatch]:
 
 
 def _layers(
-    folder: Path, manifest: Manifest, group: int, groups: int
+    files: Files, manifest: Manifest, group: int, groups: int
 ) -> tuple[Sequence[Layer], pa.DataType]:
-    shards = open_shards(folder, manifest.shards[group::groups])
+    shards = open_shards(files, manifest.shards[group::groups])
     return [layer for layers in shards for layer in layers], ID_TYPES[manifest.id_type]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from boolfilter.errors import UnknownSubscriptionError
 from boolfilter.ids import Id
+from boolfilter.spark.files import MappedFiles, stored_file
 from boolfilter.spark.manifest import (
     Manifest,
     Shard,
@@ -18,7 +19,7 @@ from boolfilter.spark.manifest import (
     read_manifest,
     unfinished_generation,
 )
-from boolfilter.spark.worker import open_shards, stored_file
+from boolfilter.spark.worker import open_shards
 from boolfilter.storage import read_file, write_file
 
 
@@ -47,7 +48,7 @@ def remove(folder: Path, ids: list[Id]) -> Manifest:
 def _without(
     folder: Path, working: Path, generation: int, shard: Shard, ids: list[Id]
 ) -> tuple[Shard, list[Id]]:
-    (layers,) = open_shards(folder, [shard])
+    (layers,) = open_shards(MappedFiles(folder), [shard])
     earlier = read_file(folder / shard.tombstones.file)[1] if shard.tombstones else {}
     removed = {}
     found: list[Id] = []

@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from boolfilter.spark.errors import IndexPathError
 from boolfilter.spark.manifest import Manifest, current_generation, read_manifest
 
+_PINS = "pins"
 _PINS_KEPT = 1_000  # batches; Spark itself keeps 100 to go back to
 
 
@@ -33,7 +34,7 @@ def manifest_of_batch(folder: Path) -> Manifest:
 
 def pinned_generation(folder: Path, query: str, batch: int) -> int:
     """The generation pinned for a batch; pins the one in force if there is none."""
-    pins = folder / "pins" / query
+    pins = folder / _PINS / query
     pin = pins / str(batch)
     with suppress(FileNotFoundError):
         return int(pin.read_text())
@@ -49,3 +50,13 @@ def pinned_generation(folder: Path, query: str, batch: int) -> int:
     finally:
         draft.unlink()
     return int(pin.read_text())
+
+
+def last_pins(folder: Path) -> set[int]:
+    """The generations of the last batch of each stream, which may have to be run again."""
+    last = [
+        max((pin for pin in query.iterdir() if pin.name.isdigit()), key=lambda pin: int(pin.name))
+        for query in (folder / _PINS).glob("*")
+        if any(pin.name.isdigit() for pin in query.iterdir())
+    ]
+    return {int(pin.read_text()) for pin in last}

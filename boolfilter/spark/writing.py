@@ -7,99 +7,109 @@ partition becomes a shard. Shards are sorted by id: what is in one depends on th
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import BinaryType
 
 from boolfilter.errors import BoolFilterError
-from boolfilter.evaluate import Nulls
 from boolfilter.spark.errors import RejectedSubscriptionsError
-from boolfilter.spark.manifest import Shard, StoredFile, generation_name
-from boolfilter.spark.matching import ID_TYPES
-from boolfilter.spark.shards import EXAMPLES, chunk_shards, repeated_ids, text_shards
+from boolfilter.spark.files import MappedFiles
+from boolfilter.spark.manifest import Shard, StoredFile
+from boolfilter.spark.shards import Target, chunk_shards, text_shards
+from boolfilter.spark.subscriptions import Chunks, Texts
+from boolfilter.spark.taken import EXAMPLES, ids_of_shards, refuse, repeated
 
 # A larger shard is better to match with (an event is looked up once a shard), a smaller one is
 # built by more cores. So: as few as a million a shard allows, but all cores have work.
 _MOST_A_SHARD = 1_000_000
 _WORTH_A_CORE = 250_000
+_RANGE = 1 << 20  # has a row in each partition of any cluster
 
 Errors = Literal["fail", "report"]
+ShardCount = int | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class Written:
     """New shards, not yet part of an index."""
 
-    id_type: str
     attributes: tuple[str, ...]
     shards: tuple[Shard, ...]
     rejected: int
 
 
 def write_shards(
-    subs: DataFrame,
-    id: str,
-    expression: str,
-    working: Path,
-    generation: int,
-    first: int,
-    shards: int | Literal["auto"],
+    subscriptions: Texts | Chunks,
+    target: Target,
+    count: ShardCount,
     errors: Errors,
-    nulls: Nulls,
-) -> Built:
-    """Write the shards of a DataFrame to a folder, numbered from `first`."""
+    in_use: DataFrame | None = None,
+) -> Written:
+    """Write the shards of some subscriptions; those with ids in use are among the rejected."""
     if errors not in ("fail", "report"):
         raise BoolFilterError(f'errors is "fail" or "report", not {errors!r}')
-    name = generation_name(generation)
-    encoded = isinstance(subs.schema[expression].dataType, BinaryType)
-    if encoded:
-        id_type = "bigint"
-        chunks = subs.select(f.col(f"`{expression}`"))
-        count = parallelism(subs.sparkSession) if shards == "auto" else shards
-        rows = chunks.repartition(count)
-        writer = chunk_shards(working, name, first, nulls)
+    if count != "auto" and (not isinstance(count, int) or count < 1):
+        raise BoolFilterError(f'shards is a number from 1 on, or "auto", not {count!r}')
+    if isinstance(subscriptions, Chunks):
+        return _write_chunks(subscriptions, target, count, in_use)
+    rows = subscriptions.rows
+    shards = _automatic(rows) if count == "auto" else count
+    if in_use is None:
+        marked = rows.withColumn("in_use", f.lit(False))
     else:
-        id_type = subs.schema[id].dataType.simpleString()
-        if id_type not in ID_TYPES:
-            raise BoolFilterError(f"ids are integers or strings, column {id!r} is {id_type}")
-        chosen = subs.select(f.col(f"`{id}`").alias("id"), f.col(f"`{expression}`").alias("text"))
-        count = _automatic(chosen) if shards == "auto" else shards
-        rows = chosen.repartition(count, "id").sortWithinPartitions("id", "text")
-        writer = text_shards(working, name, first, nulls)
+        marked = rows.join(in_use.withColumn("in_use", f.lit(True)), "id", "left")
+    spread = marked.repartition(shards, "id").sortWithinPartitions("id", "text")
+    written, examples = _written(spread, text_shards(target))
+    if written.rejected and errors == "fail":
+        raise RejectedSubscriptionsError(written.rejected, examples)
+    return written
+
+
+def _write_chunks(
+    chunks: Chunks, target: Target, count: ShardCount, in_use: DataFrame | None
+) -> Written:
+    """Nothing brought equal ids together here, so they are looked for in what was written."""
+    session = chunks.rows.sparkSession
+    rows = chunks.rows.repartition(_parallelism(session) if count == "auto" else count)
+    written, _ = _written(rows, chunk_shards(target))
+    shards = [_in_working_folder(shard) for shard in written.shards]
+    ids = ids_of_shards(session, MappedFiles(target.working), shards, chunks.id_type)
+    refuse(repeated(ids), "it comes twice")
+    if in_use is not None:
+        refuse(ids.join(in_use, "id", "left_semi"), "the id is in use")
+    return written
+
+
+def _written(rows: DataFrame, writer: Any) -> tuple[Written, list[tuple[Any, int | None, str]]]:
+    """What the tasks wrote, and the first of the rejected."""
     found = rows.mapInArrow(writer, "report string").collect()
     reports = sorted((json.loads(row[0]) for row in found), key=lambda report: report["number"])
-    if encoded:
-        again = repeated_ids(sorted(working.glob("shard-*.bf")))
-        if len(again):
-            examples = [(id, None, "it comes twice") for id in again[:EXAMPLES].tolist()]
-            raise RejectedSubscriptionsError(len(again), examples)
-    return _built(reports, id_type, errors)
-
-
-def parallelism(session: SparkSession) -> int:
-    return session.sparkContext.defaultParallelism
-
-
-def _automatic(rows: DataFrame) -> int:
-    count = rows.count()
-    worth = min(parallelism(rows.sparkSession), -(-count // _WORTH_A_CORE))
-    return max(1, -(-count // _MOST_A_SHARD), worth)
-
-
-def _built(reports: list[dict[str, Any]], id_type: str, errors: Errors) -> Built:
-    rejected = sum(report["rejected"] for report in reports)
-    if rejected and errors == "fail":
-        examples = [tuple(example) for report in reports for example in report["examples"]]
-        examples.sort(key=lambda example: (example[0] is None, example[0]))
-        raise RejectedSubscriptionsError(rejected, examples[:EXAMPLES])
     shards = tuple(
         Shard(report["number"], StoredFile(**report["stored"]), report["subscriptions"])
         for report in reports
         if "stored" in report
     )
     attributes = tuple(sorted({name for report in reports for name in report["attributes"]}))
-    return Built(id_type, attributes, shards, rejected)
+    examples = [tuple(example) for report in reports for example in report["examples"]]
+    examples.sort(key=lambda example: (example[0] is None, example[0]))
+    rejected = sum(report["rejected"] for report in reports)
+    return Written(attributes, shards, rejected), examples[:EXAMPLES]
+
+
+def _in_working_folder(shard: Shard) -> Shard:
+    return replace(shard, stored=replace(shard.stored, file=Path(shard.stored.file).name))
+
+
+def _automatic(rows: DataFrame) -> int:
+    count = rows.count()
+    worth = min(_parallelism(rows.sparkSession), -(-count // _WORTH_A_CORE))
+    return max(1, -(-count // _MOST_A_SHARD), worth)
+
+
+def _parallelism(session: SparkSession) -> int:
+    """How many tasks a DataFrame of Spark's own has: asked so, as Spark Connect has no context."""
+    tasks = session.range(_RANGE).select(f.spark_partition_id().alias("task"))
+    return 1 + int(tasks.agg(f.max("task")).collect()[0][0])

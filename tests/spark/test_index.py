@@ -121,7 +121,7 @@ def test_merging_is_a_new_generation_and_the_old_one_stays(spark, tmp_path) -> N
     assert bfs.open(spark, tmp_path).manifest == merged.manifest
     # What was removed may come again; what is there may not, and nothing is changed then.
     again = merged.merge(spark.createDataFrame([(1, "d = 2")], schema))
-    with pytest.raises(bfs.RejectedSubscriptionsError, match="3: the id is in use"):
+    with pytest.raises(bfs.RejectedSubscriptionsError, match="id 3: the id is in use"):
         again.merge(spark.createDataFrame([(3, "d = 2"), (5, "d = 2")], schema))
     with pytest.raises(bf.BoolFilterError, match="bigint"):
         again.merge(spark.createDataFrame([("x", "d = 2")], "id string, expression string"))
@@ -152,7 +152,8 @@ def test_removal_is_a_new_generation_and_the_old_one_stays(spark, tmp_path) -> N
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_missing_or_damaged_shard_fails_the_job_and_is_named(spark, tmp_path, damage) -> None:
     subs = spark.createDataFrame([(1, "a = 1"), (2, "a = 1")], "id bigint, expression string")
-    index = bfs.build(subs, path=tmp_path, shards=1)
+    bfs.build(subs, path=tmp_path, shards=1)
+    index = bfs.open(spark, tmp_path, broadcast_bytes=0)
     shard = Path(tmp_path, index.manifest.shards[0].stored.file)
     if damage == "missing":
         shard.unlink()
@@ -161,7 +162,7 @@ def test_a_missing_or_damaged_shard_fails_the_job_and_is_named(spark, tmp_path, 
         content[-1] ^= 1
         shard.write_bytes(content)
     events = spark.createDataFrame([(0, 1)], "event_id bigint, a bigint")
-    with pytest.raises(PythonException, match="shard 0 cannot be used on this executor"):
+    with pytest.raises(PythonException, match="shard 0 cannot be used on"):
         index.match(events).collect()
 
 
