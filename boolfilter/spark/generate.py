@@ -41,7 +41,7 @@ def subscriptions(
     chosen = _workload(workload, parameters)
     if form == "encoded":
         numbers = session.range(0, -(-n // CHUNK), 1, partitions)
-        return numbers.mapInArrow(_chunks(chosen, n, seed), "chunk binary")
+        return numbers.mapInArrow(_chunks(chosen, n, seed, CHUNK), "chunk binary")
     rows = session.range(0, n, 1, partitions)
     return rows.mapInArrow(_texts(chosen, seed), "id bigint, expression string")
 
@@ -89,11 +89,13 @@ def _events(workload: Workload, seed: int) -> Callable[[Batches], Iterator[pa.Re
     return make
 
 
-def _chunks(workload: Workload, n: int, seed: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _chunks(
+    workload: Workload, n: int, seed: int, size: int
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def make(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                start, stop = number * CHUNK, min(n, (number + 1) * CHUNK)
+                start, stop = number * size, min(n, (number + 1) * size)
                 chunk = _encoded(workload, start, stop, seed)
                 yield pa.record_batch([pa.array([chunk], pa.binary())], names=["chunk"])
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from boolfilter import spark as bfs
+from boolfilter.workloads import get
 from scripts.ensure_java import find_java_home
 
 HERE = Path(__file__).parent
+SUBSCRIPTIONS = 500
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the marks in the same hook
@@ -39,6 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.warehouse.dir", str(files / "warehouse"))
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.python.daemon.module", "boolfilter.spark.daemon")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
@@ -46,3 +50,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def texts() -> dict[int, str]:
+    return dict(enumerate(get("skewed").texts(0, SUBSCRIPTIONS, 1)))
+
+
+@pytest.fixture(scope="session")
+def index(
+    spark: SparkSession, texts: dict[int, str], tmp_path_factory: pytest.TempPathFactory
+) -> bfs.Index:
+    """The subscriptions `texts` in three shards; not to be changed."""
+    rows = bfs.generate.subscriptions(spark, "skewed", SUBSCRIPTIONS, 1)
+    return bfs.build(rows, path=tmp_path_factory.mktemp("index"), shards=3)
