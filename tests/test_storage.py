@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as hnp
 
 import boolfilter.storage as storage
 from boolfilter.errors import DamagedFileError
-from boolfilter.storage import MAGIC, VERSION, read_file, write_file
+from boolfilter.storage import MAGIC, VERSION, file_bytes, read_bytes, read_file, write_file
 
 META = {"kind": "test", "names": ["a", "\ud800", "it's"], "none": None, "big": 2**70}
 ARRAYS = {
@@ -94,6 +94,21 @@ def test_meta_and_arrays_come_back_as_they_were(tmp_path_factory, meta, data):
         assert found[name].dtype == array.dtype.newbyteorder("<")
         np.testing.assert_array_equal(found[name], array)
         assert found[name].ctypes.data % 64 == 0 or not array.size
+
+
+def test_bytes_are_those_of_the_file_and_are_read_alike(path):
+    write_file(path, META, ARRAYS)
+    content = file_bytes(META, ARRAYS)
+    assert content == path.read_bytes()
+    for source, in_place in ((content, False), (bytearray(content), True)):
+        meta, arrays = read_bytes(source, "some bytes")
+        assert meta == META
+        assert all(np.array_equal(arrays[name], ARRAYS[name]) for name in ARRAYS)
+        arrays["one/u8"][0] ^= 1
+        assert (bytes(source) != content) == in_place
+    for flawed in (b"", content[:-1], content[:-1] + b"x", b"x" + content):
+        with pytest.raises(DamagedFileError, match="some bytes"):
+            read_bytes(flawed, "some bytes")
 
 
 def test_a_strided_array_comes_back_in_c_order(path):

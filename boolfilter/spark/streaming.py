@@ -38,9 +38,12 @@ def pinned_generation(folder: Path, query: str, batch: int) -> int:
     pin = pins / str(batch)
     with suppress(FileNotFoundError):
         return int(pin.read_text())
+    current = current_generation(folder)
+    if current is None:
+        raise IndexPathError(f"there is no index at {str(folder)!r}")
     pins.mkdir(parents=True, exist_ok=True)
     draft = pins / f".{batch}-{secrets.token_hex(8)}"
-    draft.write_text(str(current_generation(folder) or 0))
+    draft.write_text(str(current))
     try:
         os.link(draft, pin)  # fails if another task was first, unlike a rename
         with suppress(FileNotFoundError):
@@ -54,9 +57,9 @@ def pinned_generation(folder: Path, query: str, batch: int) -> int:
 
 def last_pins(folder: Path) -> set[int]:
     """The generations of the last batch of each stream, which may have to be run again."""
-    last = [
-        max((pin for pin in query.iterdir() if pin.name.isdigit()), key=lambda pin: int(pin.name))
-        for query in (folder / _PINS).glob("*")
-        if any(pin.name.isdigit() for pin in query.iterdir())
-    ]
-    return {int(pin.read_text()) for pin in last}
+    last = set()
+    for query in (folder / _PINS).glob("*"):
+        pins = [pin for pin in query.iterdir() if pin.name.isdigit()]
+        if pins:
+            last.add(int(max(pins, key=lambda pin: int(pin.name)).read_text()))
+    return last
