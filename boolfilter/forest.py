@@ -312,6 +312,7 @@ def merge_forests(forests: Sequence[Forest]) -> Forest:
         return forests[0]
     domains: dict[DomainKey, int] = {}
     constants: list[list[Any]] = []
+    held: list[int] = []  # how many constants a domain has so far
     searches: dict[Predicate, int] = {}
     columns: list[tuple[Any, ...]] = []
     first_predicate = first_word = 0
@@ -322,7 +323,9 @@ def merge_forests(forests: Sequence[Forest]) -> Forest:
             place[number] = domains.setdefault(key, len(domains))
             if place[number] == len(constants):
                 constants.append([])
-            shift[number] = sum(map(len, constants[place[number]]))
+                held.append(0)
+            shift[number] = held[place[number]]
+            held[place[number]] += len(forest.constants[number])
             constants[place[number]].append(forest.constants[number])
         is_search = forest.operation == Operation.SEARCH
         first = forest.first + shift[forest.domain]
