@@ -18,6 +18,10 @@ EXPERIMENTS = {
     "mix": "matching while subscriptions come and go, against matching alone",
     "figure3": "subscription matching as in figure 3 of paper 002, and its claims",
     "threads": "two threads against one",
+    "scale-subscriptions": "indexes on Spark of up to 5,000,000 subscriptions, by shards",
+    "scale-events": "batches of events on Spark against two local threads",
+    "scale-cores": "matching on Spark with two cores against one",
+    "spark-peers": "the engine on Spark against the ways that need no engine",
     "start": "a cold compile of the kernels, and the first match of a warm process",
 }
 

@@ -59,6 +59,17 @@ def micros_per_event(
     return {name: statistics.median(times) for name, times in found.items()}
 
 
+def seconds_in_turns(sides: Mapping[str, Callable[[], Any]], turns: int) -> dict[str, float]:
+    """The median seconds of each side, once it ran to warm up."""
+    for run in sides.values():
+        run()
+    found: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(turns):
+        for name, run in sides.items():
+            found[name].append(seconds_of(run))
+    return {name: statistics.median(seconds) for name, seconds in found.items()}
+
+
 def resident_bytes() -> int:
     """What of this process is in memory, after everything that is free was given back."""
     gc.collect()

@@ -1,4 +1,4 @@
-"""Spark sessions for experiments: on this machine, with so many tasks at a time, without network."""
+"""Spark sessions for experiments: on this machine, so many tasks at a time, no network."""
 
 from __future__ import annotations
 
