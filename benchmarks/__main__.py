@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "scale-subscriptions": "indexes on Spark of up to 5,000,000 subscriptions, by shards",
     "scale-events": "batches of events on Spark against two local threads",
     "scale-cores": "matching on Spark with two cores against one",
+    "sizing": "a cluster for so many subscriptions and events, from what was measured",
     "spark-peers": "the engine on Spark against the ways that need no engine",
     "start": "a cold compile of the kernels, and the first match of a warm process",
 }

@@ -150,8 +150,7 @@ def _conclude(
     _compare_groups(rows, large, by_size[large], report)
     report.note("the pairs of a sample of subscriptions and events equal the local engine's")
     panels = [
-        Panel(title, "subscriptions", unit, {name: (list(by_size), [r[name] for r in found])})
-        for found in [list(by_size.values())]
+        Panel(title, "subscriptions", unit, {name: (list(by_size), _column(by_size, name))})
         for title, unit, name in (
             ("Matching", "microseconds an event", "micros_an_event"),
             ("Building", "seconds", "build_seconds"),
@@ -160,6 +159,10 @@ def _conclude(
         )
     ]
     report.grid("scale-subscriptions", "Subscriptions on Spark, two cores", panels, columns=2)
+
+
+def _column(rows: dict[int, dict[str, Any]], name: str) -> list[float]:
+    return [row[name] for row in rows.values()]
 
 
 def _compare_groups(

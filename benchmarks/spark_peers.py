@@ -28,7 +28,11 @@ LEAST_RATIO = 100
 _FEW = 10  # a run of so many times fewer events tells what is fixed
 
 Way = Callable[[DataFrame], DataFrame]
-BASELINES = {"noncanonical": "noncanonical"}
+BASELINES = {
+    "noncanonical": "noncanonical",
+    "DNF + counting": "counting",
+    "DNF + counting, variant": "counting-variant",
+}
 PLAIN = {
     "expressions as columns": spark_ways.expressions_as_columns,
     "broadcast loop": spark_ways.broadcast_loop,
