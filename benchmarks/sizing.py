@@ -27,7 +27,7 @@ class Measured(NamedTuple):
     micros_a_million: float
     """Of a core, for an event, for each million of subscriptions."""
     worker_mib: float
-    """Private memory of a Python worker because of the index."""
+    """What a Python worker has for itself, beyond the mapped shards."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def measured_in(rows: Sequence[dict[str, Any]]) -> Measured:
     fixed, slope = fitted(
         (size / MILLION, row["core_micros_an_event"]) for size, row in whole.items()
     )
-    return Measured(largest["disk_bytes_a_subscription"], fixed, slope, largest["private_mib"])
+    return Measured(largest["disk_bytes_a_subscription"], fixed, slope, largest["worker_mib"])
 
 
 def steps(

@@ -50,10 +50,10 @@ def cross_join(events: DataFrame, texts: Sequence[str]) -> DataFrame:
     arguments = ", ".join(attributes)
     rows = pa.table({"subscription_id": range(len(texts)), "expression": list(map(python, texts))})
 
-    @f.udf("boolean")  # type: ignore[misc]
-    def holds(expression: str, *values: int) -> bool:
-        return bool(compiled(f"lambda {arguments}: {expression}")(*values))
-
+    holds = f.udf(
+        lambda expression, *values: compiled(f"lambda {arguments}: {expression}")(*values),
+        "boolean",
+    )
     pairs = events.crossJoin(f.broadcast(session.createDataFrame(rows)))
     return pairs.where(holds("expression", *attributes)).select("event_id", "subscription_id")
 

@@ -44,7 +44,7 @@ def test_measured_figures_are_of_fewest_shards_and_of_tasks_with_all() -> None:
         return {
             "subscriptions": subscriptions, "shards": shards, "shards_per_task": of_a_task,
             "core_micros_an_event": micros, "disk_bytes_a_subscription": 200 + shards,
-            "private_mib": micros,
+            "worker_mib": micros,
         }  # fmt: skip
 
     measured = measured_in(
