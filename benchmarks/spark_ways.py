@@ -25,22 +25,24 @@ from boolfilter.matchers import matcher
 
 SCHEMA = "event_id bigint, subscription_id bigint"
 _PAIRS = pa.schema([("event_id", pa.int64()), ("subscription_id", pa.int64())])
-_EXPRESSIONS = 500  # in a select: with many more, Spark plans for minutes
+_A_SELECT = 50  # expressions: the time to compile a select grows with their square
 
 Batches = Iterable[pa.RecordBatch]
 
 
-def expressions_as_columns(events: DataFrame, texts: Sequence[str]) -> DataFrame:
+def expressions_as_columns(
+    events: DataFrame, texts: Sequence[str], of_a_select: int = _A_SELECT
+) -> DataFrame:
     """Selects of an array each, with the id of every subscription that is true."""
 
     def select(first: int) -> DataFrame:
-        some = enumerate(texts[first : first + _EXPRESSIONS], first)
+        some = enumerate(texts[first : first + of_a_select], first)
         ids = ", ".join(f"CASE WHEN {text} THEN {number}L END" for number, text in some)
         return events.selectExpr(
             "event_id", f"explode(array_compact(array({ids}))) AS subscription_id"
         )
 
-    return reduce(DataFrame.union, map(select, range(0, len(texts), _EXPRESSIONS)))
+    return reduce(DataFrame.union, map(select, range(0, len(texts), of_a_select)))
 
 
 def cross_join(events: DataFrame, texts: Sequence[str]) -> DataFrame:
