@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from scripts.ensure_java import find_java_home
 
-# Events have 40 columns of 8 bytes, so these are 3 MB a batch: fewer calls than Spark's 10,000.
 _SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
