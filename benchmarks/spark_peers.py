@@ -47,12 +47,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--column-events", type=int, default=20_000, help="for expressions")
     command.add_argument("--loop-events", type=int, default=4_000, help="for the broadcast loop")
     command.add_argument("--join-events", type=int, default=400, help="for the cross join")
-    command.add_argument("--checked", type=int, default=100, help="events with all pairs compared")
+    command.add_argument("--pairs", type=int, default=3, help="OR pairs of a P subscription")
+    command.add_argument("--checked", type=int, default=300, help="events with all pairs compared")
     command.add_argument("--turns", type=int, default=2)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    texts = Pairs().texts(0, options.subscriptions, options.seed)
+    texts = Pairs(pairs=options.pairs).texts(0, options.subscriptions, options.seed)
     plain_events = (options.column_events, options.loop_events, options.join_events)
     with local_session(TASKS) as session, tempfile.TemporaryDirectory() as folder:
         rows = list(enumerate(texts))
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         report.add(way=name, **row, of_the_engine=micros[name] / micros["engine"])
         if name in PLAIN:
             report.at_least(f"{name} : engine", micros[name] / micros["engine"], LEAST_RATIO)
-    report.note(f"{options.subscriptions:,} subscriptions of P, two cores")
+    report.note(f"P({options.subscriptions:,}, {options.pairs}) on two cores")
     report.note(f"the same {pairs:,} pairs from all, on {options.checked:,} events")
     report.plot(
         name="spark-peers", title="Ways to match on Spark", x="way", y="microseconds an event",
