@@ -47,6 +47,9 @@ MATCHERS = {
     "noncanonical": "boolfilter.baselines.noncanonical:NonCanonicalMatcher",
     "counting": "boolfilter.baselines.counting:CountingMatcher",
     "counting-variant": "boolfilter.baselines.counting:CountingVariantMatcher",
+    "fair-predicate": "boolfilter.baselines.fair_predicate:FairPredicate",
+    "equality-preferred": "boolfilter.baselines.equality_preferred:EqualityPreferred",
+    "quarantining": "boolfilter.baselines.quarantining:Quarantining",
 }
 
 
