@@ -50,6 +50,10 @@ MATCHERS = {
     "fair-predicate": "boolfilter.baselines.fair_predicate:FairPredicate",
     "equality-preferred": "boolfilter.baselines.equality_preferred:EqualityPreferred",
     "quarantining": "boolfilter.baselines.quarantining:Quarantining",
+    "gough": "boolfilter.baselines.gough:Gough",
+    "hanson": "boolfilter.baselines.hanson:Hanson",
+    "aguilera": "boolfilter.baselines.aguilera:Aguilera",
+    "neon": "boolfilter.baselines.neon:Neon",
 }
 
 

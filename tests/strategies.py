@@ -74,6 +74,14 @@ def predicates(draw: st.DrawFn) -> bf.Predicate:
     return draw(st.sampled_from([attribute.is_null, attribute.exists]))()
 
 
+# What every algorithm for conjunctions accepts: comparisons, and one value for an attribute.
+comparisons = st.builds(
+    bf.Predicate, st.sampled_from(ATTRIBUTES), st.sampled_from(sorted(COMPARISONS)), values
+)
+conjunctions = st.lists(comparisons, min_size=1, max_size=5).map(bf.all_of)
+single_valued_events = st.dictionaries(st.sampled_from(ATTRIBUTES), values, max_size=5).map(_nested)
+
+
 def _joined(children: st.SearchStrategy[bf.Expression]) -> st.SearchStrategy[bf.Expression]:
     several = st.lists(children, min_size=2, max_size=4)
     return st.one_of(
