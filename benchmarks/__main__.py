@@ -23,6 +23,8 @@ EXPERIMENTS = {
     "scale-cores": "matching on Spark with two cores against one",
     "sizing": "a cluster for so many subscriptions and events, from what was measured",
     "spark-peers": "the engine on Spark against the ways that need no engine",
+    "lesubscribe-figures": "Le Subscribe's figures 9a, 10 and 11, and its cost of insertion",
+    "lesubscribe-algorithms": "every algorithm of the Le Subscribe paper, in plain Python",
     "start": "a cold compile of the kernels, and the first match of a warm process",
 }
 
