@@ -34,7 +34,7 @@ Row = dict[str, Any]
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 30_000])
     command.add_argument(
-        "--gough-sizes", type=int, nargs="+", default=[4, 8, 16, 24, 32, 48, 64],
+        "--gough-sizes", type=int, nargs="+", default=[4, 8, 16, 24, 32],
         help="tried as far as the tree stays under --most-nodes",
     )  # fmt: skip
     command.add_argument("--most-nodes", type=int, default=100_000)

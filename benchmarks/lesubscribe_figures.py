@@ -56,7 +56,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--equalities", type=float, nargs="+", default=[0.0, 0.25, 0.5, 0.75, 1.0],
         help="the probabilities p of figure 10",
     )  # fmt: skip
-    equality_only = [1_000, 10_000, 50_000, 100_000, 200_000, 400_000, 800_000]
+    equality_only = [1_000, 10_000, 100_000, 400_000, 800_000]
     command.add_argument(
         "--equality-sizes", type=int, nargs="+", default=equality_only, help="of figure 11"
     )
