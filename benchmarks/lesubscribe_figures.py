@@ -2,8 +2,9 @@
 
 Naive, fair predicate, equality-preferred and quarantining are compiled by one kernel, each over the
 tables of its own; they match the same Arrow tables of events on one core, encoding included, which
-has a column of its own. The engine stands beside them: another structure, a segment compiled by
-the same machinery, whose matches are in order where theirs are not.
+has a column of its own. Two stand beside them, compiled by the same machinery, with matches in
+order where theirs are not: the counting matcher, which is fair predicate after step one of paper
+002 with counts compared eight at once, and the engine's segment, another structure altogether.
 
 Insertion is measured on the matchers in plain Python, which take subscriptions one at a time: into
 tables that already have that many, without parsing and with it.
@@ -26,6 +27,7 @@ from benchmarks.plots import Panel
 from benchmarks.report import Report
 from boolfilter.arrow import batches, columns_of, encode_batch
 from boolfilter.baselines.conjunction_tables import ALGORITHMS, literals_of
+from boolfilter.baselines.counting import Counting
 from boolfilter.baselines.subscribed import Tables
 from boolfilter.compiling import compile_segment
 from boolfilter.dnf import Conjunction
@@ -35,7 +37,7 @@ from boolfilter.workloads import LeSubscribe
 HALF = 0.5
 ONLY_EQUALITIES = 1.0
 PAPERS = ("fair-predicate", "equality-preferred", "quarantining")
-SIDES = (*PAPERS, "naive", "engine")
+SIDES = (*PAPERS, "naive", "counting", "engine")
 _SIZE_OF_NAIVE_CLAIM = 400_000
 _LEAST_NAIVE_RATIO = 5_000  # of "almost ten thousand times"
 _MOST_APART = 1.1  # times that are called equal
@@ -92,6 +94,7 @@ def _measure(equality: float, size: int, options: argparse.Namespace) -> Row:
     forest = forest_of_workload(workload, size, options.seed)
     literals = literals_of(forest)
     compiled: dict[str, Any] = {name: ALGORITHMS[name](literals) for name in (*PAPERS, "naive")}
+    compiled["counting"] = Counting.from_forest(forest)
     compiled["engine"] = compile_segment(forest)
     del forest
 
