@@ -222,7 +222,6 @@ def _compare_insertions(report: Report, options: argparse.Namespace) -> None:
 
 def insertions(name: str, size: int, seed: int) -> Row:
     """The mean time of adding one subscription to so many; for a process of its own."""
-    use_cores(1)
     gc.disable()  # a collection of tens of millions of objects would be most of the time
     workload = LeSubscribe()
     new = workload.texts(size, size + _INSERTED, seed)

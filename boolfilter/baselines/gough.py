@@ -61,10 +61,12 @@ class Gough(ConjunctionMatcher):
 
     def subscribe_many(self, subscriptions: Iterable[tuple[Id, Subscription]]) -> None:
         taken: list[Id] = []
-        for id, subscription in subscriptions:
-            super().subscribe(id, subscription)
-            taken.append(id)
-        self._built_or_without(taken)
+        try:
+            for id, subscription in subscriptions:
+                super().subscribe(id, subscription)
+                taken.append(id)
+        finally:  # those before a bad one stay
+            self._built_or_without(taken)
 
     def nodes(self) -> int:
         """The size of the tree, leaves not counted."""
