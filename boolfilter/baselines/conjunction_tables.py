@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolfilter.baselines.equality_groups import EqualityGroups, group_equalities, starts_of
+from boolfilter.baselines.phases import Matches
 from boolfilter.compiling import ranks_of_places
 from boolfilter.errors import UnsupportedError
 from boolfilter.forest import Forest, Operation
@@ -180,12 +181,12 @@ class ConjunctionTables:
                 self.test_start, self.test_code, self.test_key, groups.cluster_start,
                 groups.cluster_domain, groups.table, groups.bucket_cluster,
                 groups.bucket_key_start, groups.bucket_key, groups.bucket_start, scratch.hits,
-                scratch.positions, scratch.wanted, scratch.out_event, scratch.out_entry, count,
+                scratch.positions, scratch.wanted, scratch.out_event, scratch.out_ordinal, count,
             )  # fmt: skip
             if needed == SEVERAL_VALUES:
                 raise UnsupportedError("an event with several values for one attribute")
             if event == events:
-                return scratch.out_event[:count].copy(), groups.row[scratch.out_entry[:count]]
+                return scratch.out_event[:count].copy(), groups.row[scratch.out_ordinal[:count]]
             scratch.grow(count, needed)
 
     def bytes_used(self) -> int:
@@ -195,25 +196,17 @@ class ConjunctionTables:
         return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
 
 
-class _Scratch:
-    """Counts, the event's positions by domain, and matches; the kernel leaves the first two as it
-    found them."""
+class _Scratch(Matches):
+    """Counts and the event's positions by domain, both of which the kernel leaves as it found them;
+    and matches, whose ordinals are places in the order of the tables."""
 
-    __slots__ = ("hits", "out_entry", "out_event", "positions", "wanted")
+    __slots__ = ("hits", "positions", "wanted")
 
     def __init__(self, conjunctions: int, domains: int) -> None:
+        super().__init__()
         self.hits = np.zeros(conjunctions, np.uint8)
         self.positions = np.full(domains, NO_POSITION, np.uint32)
         self.wanted = np.empty(_MOST_COUNTED, np.uint32)
-        self.out_event = np.empty(1024, np.int64)
-        self.out_entry = np.empty(1024, np.uint32)
-
-    def grow(self, count: int, needed: int) -> None:
-        room = 2 * needed + 1024
-        event, entry = np.empty(room, np.int64), np.empty(room, np.uint32)
-        event[:count] = self.out_event[:count]
-        entry[:count] = self.out_entry[:count]
-        self.out_event, self.out_entry = event, entry
 
 
 def _tables(

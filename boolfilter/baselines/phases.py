@@ -35,15 +35,12 @@ class Fulfilled:
         return len(self.start) - 1
 
 
-class Scratch:
-    """The predicate bit vector, which every kernel leaves as it found it, and lists of matches."""
+class Matches:
+    """Room for the matching (event, ordinal) pairs that a kernel writes."""
 
-    __slots__ = ("events", "fulfilled", "out_event", "out_ordinal", "truth", "visited")
+    __slots__ = ("out_event", "out_ordinal")
 
-    def __init__(self, predicates: int) -> None:
-        self.truth = bits(predicates)
-        self.fulfilled = self.events = 0
-        self.visited = np.zeros(1, np.int64)
+    def __init__(self) -> None:
         self.out_event = np.empty(1024, np.int64)
         self.out_ordinal = np.empty(1024, np.uint32)
 
@@ -53,6 +50,18 @@ class Scratch:
         event[:count] = self.out_event[:count]
         ordinal[:count] = self.out_ordinal[:count]
         self.out_event, self.out_ordinal = event, ordinal
+
+
+class Scratch(Matches):
+    """The predicate bit vector, which every kernel leaves as it found it, and lists of matches."""
+
+    __slots__ = ("events", "fulfilled", "truth", "visited")
+
+    def __init__(self, predicates: int) -> None:
+        super().__init__()
+        self.truth = bits(predicates)
+        self.fulfilled = self.events = 0
+        self.visited = np.zeros(1, np.int64)
 
 
 class TwoPhase(ABC):

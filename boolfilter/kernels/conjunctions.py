@@ -10,21 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from boolfilter.kernels.jit import NO_POSITION, helper, kernel
+from boolfilter.kernels.predicates import first_not_below
 
 EQUAL, UPPER, LOWER = 0, 1, 2
 SEVERAL_VALUES = -1
 _NONE = np.uint32(0xFFFFFFFF)
-
-
-@helper
-def _first_not_below(keys, a, z, key):
-    while a < z:
-        m = (a + z) >> 1
-        if keys[m] < key:
-            a = m + 1
-        else:
-            z = m
-    return a
 
 
 @helper
@@ -40,15 +30,15 @@ def _count(domain, q, code_start, keys, posting_start, posting, hits):
     """Count what a value satisfies; returns how many hits that was."""
     code = domain << 2
     a, z = code_start[code], code_start[code + 1]
-    place = _first_not_below(keys, a, z, q)
+    place = first_not_below(keys, a, z, q)
     found = 0
     if place < z and keys[place] == q:
         found += _count_between(place, place + 1, posting_start, posting, hits)
     a, z = z, code_start[code + 2]
-    place = _first_not_below(keys, a, z, q)
+    place = first_not_below(keys, a, z, q)
     found += _count_between(place, z, posting_start, posting, hits)
     a, z = z, code_start[code + 3]
-    place = _first_not_below(keys, a, z, q)
+    place = first_not_below(keys, a, z, q)
     return found + _count_between(a, place, posting_start, posting, hits)
 
 

@@ -8,7 +8,8 @@ from boolfilter.kernels.jit import NO_POSITION, helper, kernel
 
 
 @helper
-def _first_not_below(used, a, z, g):
+def first_not_below(used, a, z, g):
+    """Where `g` stands, or would stand, in what is sorted from `a` to before `z`."""
     while a < z:
         m = (a + z) >> 1
         if used[m] < g:
@@ -55,14 +56,14 @@ def _match_predicates(
             largest = max(largest, q)
             if q & 1:
                 wanted = np.int64(slot_base[s]) + (q >> 1)
-                a = _first_not_below(used, slot_first[s], slot_first[s + 1], wanted)
+                a = first_not_below(used, slot_first[s], slot_first[s + 1], wanted)
                 if a < slot_first[s + 1] and used[a] == wanted:
                     count = _fulfil(a, a + 1, truth, fulfilled, count)
             for group in range(group_of_domain[domain], group_of_domain[domain + 1]):
                 group_end = np.int64(group_start[group + 1])
                 span = group_span[group]
                 least = q - span if q > span else np.uint32(0)
-                a = _first_not_below(between_low, np.int64(group_start[group]), group_end, least)
+                a = first_not_below(between_low, np.int64(group_start[group]), group_end, least)
                 while a < group_end and between_low[a] <= q:
                     if between_high[a] >= q:
                         count = _fulfil(sets + a, sets + a + 1, truth, fulfilled, count)
@@ -70,11 +71,11 @@ def _match_predicates(
             j += 1
         a = slot_first[s + 1]
         z = slot_first[s + 2]
-        a = _first_not_below(used, a, z, np.int64(slot_base[s + 1]) + smallest)
+        a = first_not_below(used, a, z, np.int64(slot_base[s + 1]) + smallest)
         count = _fulfil(a, z, truth, fulfilled, count)
         a = slot_first[s + 2]
         z = slot_first[s + 3]
-        z = _first_not_below(used, a, z, np.int64(slot_base[s + 2]) + largest)
+        z = first_not_below(used, a, z, np.int64(slot_base[s + 2]) + largest)
         count = _fulfil(a, z, truth, fulfilled, count)
         i = j
     for h in range(first_hit, last_hit):

@@ -11,6 +11,8 @@ from boolfilter.baselines.aguilera import Aguilera
 from boolfilter.baselines.equality_clusters import EqualityClusters
 from boolfilter.baselines.fair_predicate import FairPredicate
 from boolfilter.baselines.gough import Gough, TreeSizeError
+from boolfilter.baselines.hanson import Hanson
+from boolfilter.baselines.neon import Neon
 from boolfilter.baselines.predicate_clusters import PredicateClusters
 from boolfilter.values import Kind
 from tests.strategies import conjunctions, nulls, single_valued_events
@@ -166,3 +168,26 @@ def test_equal_predicates_are_counted_once_for_each_subscription():
     assert clusters.hits({"a": (1, 5)})[1] == 3  # one value for each of them will do
     clusters.remove(1, [bf.parse("a < 5")])
     assert len(clusters) == 2
+
+
+def test_hanson_indexes_the_most_selective_predicate_only():
+    matcher = Hanson()
+    matcher.subscribe_many((i, f"rare = {i} AND common = {i % 2} AND x < 5") for i in range(10))
+    matcher.subscribe("range", "x BETWEEN 1 AND 3 AND y < 5")
+    matcher.subscribe("search", "name LIKE 'a_b'")
+    number = Kind.NUMBER
+    sizes = {field: len(index) for field, index in matcher._indexes.items()}
+    assert sizes[("rare", number)] >= 9  # all but the first, which knew no difference
+    assert sizes[("x", number)] == 1
+    assert len(matcher._not_indexed) == 1
+    event = {"rare": 4, "common": 0, "x": 2, "y": 0, "name": "a-b"}
+    assert matcher.match(event) == [4, "range", "search"]
+
+
+def test_neon_stores_a_predicate_as_often_as_it_is_asked_for():
+    matcher = Neon()
+    matcher.subscribe_many([("a", "x = 1 AND y < 2"), ("b", "x = 1"), ("c", "x = 1 AND y < 2")])
+    assert [len(rows) for rows in matcher._predicates.values()] in ([3, 2], [2, 3])
+    for id in "abc":
+        matcher.unsubscribe(id)
+    assert not matcher._predicates
