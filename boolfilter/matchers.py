@@ -54,6 +54,9 @@ MATCHERS = {
     "hanson": "boolfilter.baselines.hanson:Hanson",
     "aguilera": "boolfilter.baselines.aguilera:Aguilera",
     "neon": "boolfilter.baselines.neon:Neon",
+    "treematch": "boolfilter.baselines.light:TreeMatcher",
+    "rapidmatch": "boolfilter.baselines.light:RapidMatcher",
+    "profile-tree": "boolfilter.baselines.profile_matcher:ProfileMatcher",
 }
 
 

@@ -8,6 +8,9 @@ import boolfilter as bf
 from boolfilter.matchers import MATCHERS
 from tests.strategies import events, expressions, nulls
 
+# Those that have no room for some events, such as ones with several values of an attribute.
+REFUSE_EVENTS = {"gough", "profile-tree"}
+
 ids = st.integers(0, 9) | st.sampled_from(["alice", "bob"])
 steps = st.lists(st.tuples(ids, st.none() | expressions), max_size=8)
 
@@ -32,7 +35,7 @@ def test_every_matcher_agrees_with_the_oracle_as_subscriptions_come_and_go(
                 assert id not in matcher
             else:
                 live[id] = expression
-        accepted = [event for event in batch if takes(matcher, event)]
+        accepted = [event for event in batch if takes(name, matcher, event)]
         expected = [
             [id for id, each in live.items() if bf.evaluate(each, event, nulls=nulls)]
             for event in accepted
@@ -42,10 +45,11 @@ def test_every_matcher_agrees_with_the_oracle_as_subscriptions_come_and_go(
         assert len(matcher) == len(live)
 
 
-def takes(matcher, event):
+def takes(matcher_name, matcher, event):
     try:
         matcher.match(event)
     except bf.UnsupportedError:
+        assert matcher_name in REFUSE_EVENTS
         return False
     return True
 

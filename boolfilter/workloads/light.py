@@ -56,22 +56,31 @@ class Light(Workload):
         >>> Light().texts(5, 7) == Light().texts(0, 7)[5:]
         True
         """
-        rows = counters.row_numbers(start, stop)
-        wanted = np.zeros((self.properties, rows.size), dtype=np.uint8)
-        for place, (zero, one) in enumerate(self._shares(seed).tolist()):
-            drawn = counters.uniform(rows, self.name, seed, "asked", place)
-            wanted[place, drawn < zero + one] = 2
-            wanted[place, drawn < zero] = 1
+        wanted = self.patterns(start, stop, seed)
         pieces = [(f"a{place} = 0", f"a{place} = 1") for place in range(self.properties)]
-        predicates: list[list[str]] = [[] for _ in range(rows.size)]
+        predicates: list[list[str]] = [[] for _ in range(stop - start)]
         # By row, then by property within it.
-        row_of, place_of = np.nonzero(wanted.T)
-        values = wanted[place_of, row_of] - 1
+        row_of, place_of = np.nonzero(wanted < 2)
+        values = wanted[row_of, place_of]
         for row, place, value in zip(
             row_of.tolist(), place_of.tolist(), values.tolist(), strict=True
         ):
             predicates[row].append(pieces[place][value])
         return [" AND ".join(found) or "TRUE" for found in predicates]
+
+    def patterns(self, start: int, stop: int, seed: int = 0) -> NDArray[np.uint8]:
+        """The same subscriptions, a row each: what each property is asked to be, 2 for ``*``.
+
+        >>> Light(properties=20).patterns(0, 1).tolist()
+        [[0, 2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]]
+        """
+        rows = counters.row_numbers(start, stop)
+        wanted = np.full((rows.size, self.properties), 2, dtype=np.uint8)
+        for place, (zero, one) in enumerate(self._shares(seed).tolist()):
+            drawn = counters.uniform(rows, self.name, seed, "asked", place)
+            wanted[drawn < zero + one, place] = 1
+            wanted[drawn < zero, place] = 0
+        return wanted
 
     def event_columns(self, start: int, stop: int, seed: int = 0) -> dict[str, EventColumn]:
         """The events ``start`` to ``stop - 1``, a property a column; all are bound.
