@@ -26,6 +26,11 @@ EXPERIMENTS = {
     "lesubscribe-figures": "Le Subscribe's figures 9a, 10 and 11, and its cost of insertion",
     "lesubscribe-algorithms": "every algorithm of the Le Subscribe paper, in plain Python",
     "start": "a cold compile of the kernels, and the first match of a warm process",
+    "light-events": "paper 003: RAPIDMatch against TreeMatch, and its claims",
+    "profile-orders": "paper 004: comparison steps of profile trees, by order",
+    "thesis": "paper 001: event and insertion time of the counting algorithm and the engine",
+    "algorithms": "every matcher on the workloads that all accept",
+    "observe": "what knowing the distribution of events gains the engine",
 }
 
 

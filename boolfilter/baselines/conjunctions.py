@@ -10,10 +10,23 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from boolfilter.baselines.subscribed import Subscribed
+from boolfilter.baselines.normal_forms import check_conjunctions
+from boolfilter.baselines.subscribed import CompiledMatcher, Subscribed
 from boolfilter.dnf import MOST_CONJUNCTIONS, Conjunction, dnf
 from boolfilter.events import FlatEvent
 from boolfilter.expressions import Expression
+
+
+class CompiledConjunctionMatcher(CompiledMatcher):
+    """Tables of conjunctions, compiled from all subscriptions at the first match after a change."""
+
+    def __init__(self, *, most_conjunctions: int = MOST_CONJUNCTIONS, **options: Any) -> None:
+        super().__init__(**options)
+        self.most_conjunctions = most_conjunctions
+
+    def _insert(self, number: int, expression: Expression) -> None:
+        check_conjunctions(dnf(expression, limit=self.most_conjunctions))
+        super()._insert(number, expression)
 
 
 class ConjunctionMatcher(Subscribed):

@@ -22,17 +22,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.baselines.normal_forms import check_conjunctions, normal_forms
+from boolfilter.baselines.conjunctions import CompiledConjunctionMatcher
+from boolfilter.baselines.normal_forms import normal_forms
 from boolfilter.baselines.phases import Fulfilled, Scratch, TwoPhase, bits
 from boolfilter.baselines.predicates import PredicateIndex, index_predicates
-from boolfilter.baselines.subscribed import CompiledMatcher
-from boolfilter.dnf import MOST_CONJUNCTIONS, dnf
-from boolfilter.expressions import Expression
+from boolfilter.dnf import MOST_CONJUNCTIONS
 from boolfilter.forest import Forest
 from boolfilter.kernels.counting import BLOCK_WORDS, GONE, match_counting, match_counting_variant
 
@@ -188,21 +187,13 @@ class CountingVariant(Counting):
             scratch.candidates = np.empty(candidates + candidates // 4, np.uint32)
 
 
-class CountingMatcher(CompiledMatcher):
+class CountingMatcher(CompiledConjunctionMatcher):
     """The algorithm behind the Matcher protocol; `tables` gives what it compiled."""
 
     _algorithm = Counting
 
-    def __init__(self, *, most_conjunctions: int = MOST_CONJUNCTIONS, **options: Any) -> None:
-        super().__init__(**options)
-        self.most_conjunctions = most_conjunctions
-
     def _compile(self, forest: Forest) -> Counting:
         return self._algorithm.from_forest(forest, most_conjunctions=self.most_conjunctions)
-
-    def _insert(self, number: int, expression: Expression) -> None:
-        check_conjunctions(dnf(expression, limit=self.most_conjunctions))
-        super()._insert(number, expression)
 
     def _remove(self, number: int) -> None:
         compiled = self._compiled

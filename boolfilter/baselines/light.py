@@ -20,59 +20,42 @@ subscriptions below a node have ``*``, as the paper's trees of depth k do; or le
 General predicates become properties as section 4 proposes: a predicate is the part of the content
 space in which it holds, and an event has 1 for the parts that it falls into. A conjunction then
 asks for a 1 for each of its predicates and for a 0 for each negated one. Which predicates hold is
-told by the engine's own indexes, as with the other baselines. So nothing is refused.
+told by the engine's own indexes, as with the other baselines. So only what is too large as a
+normal form is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.baselines.conjunctions import ConjunctionMatcher
+from boolfilter.baselines.conjunctions import CompiledConjunctionMatcher
+from boolfilter.baselines.normal_forms import normal_forms
+from boolfilter.baselines.phases import Fulfilled, Scratch, TwoPhase
 from boolfilter.baselines.predicates import PredicateIndex, index_predicates
-from boolfilter.dnf import Conjunction
+from boolfilter.dnf import MOST_CONJUNCTIONS
 from boolfilter.errors import UnsupportedError
-from boolfilter.events import FlatEvent
-from boolfilter.expressions import all_of
-from boolfilter.forest import Forest, forest_of
-from boolfilter.kernels.light import NO_KEY, fulfilled_properties, grow_tree, search_trees
+from boolfilter.forest import Forest
+from boolfilter.kernels.light import NO_KEY, grow_tree, search_trees
 
 _NO_WORDS = np.empty(0, np.int32)
+_EVENTS_AT_ONCE = 256
 
 
-class TreeMatcher(ConjunctionMatcher):
-    """TreeMatch behind the Matcher protocol. Compiled at the first match after a change; trees
-    leave out trivial tests, of which there is one for each predicate of any subscription."""
+class TreeMatcher(CompiledConjunctionMatcher):
+    """TreeMatch behind the Matcher protocol; trees leave out trivial tests, of which there would be
+    one for each predicate of any subscription."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._conjunctions: dict[int, Conjunction] = {}
-        self._compiled: _Compiled | None = None
+    def _compile(self, forest: Forest) -> Properties:
+        index, patterns, first = patterns_of(forest, self.most_conjunctions)
+        return Properties(index, first, self._grow(patterns))
 
     def _grow(self, patterns: Patterns) -> LightTrees:
         return tree_match(patterns, trivial_tests=False)
-
-    def _check(self, conjunction: Conjunction) -> None:
-        pass
-
-    def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
-        self._conjunctions[number] = conjunction
-        self._compiled = None
-
-    def _remove_conjunction(self, number: int, conjunction: Conjunction) -> None:
-        del self._conjunctions[number]
-        self._compiled = None
-
-    def _find_conjunctions(self, event: FlatEvent) -> Iterable[int]:
-        if self._compiled is None:
-            forest = forest_of(all_of(each) for each in self._conjunctions.values())
-            index, patterns = patterns_of(forest)
-            self._compiled = _Compiled(index, self._grow(patterns), list(self._conjunctions))
-        return self._compiled.find(event)
 
 
 class RapidMatcher(TreeMatcher):
@@ -84,28 +67,6 @@ class RapidMatcher(TreeMatcher):
 
     def _grow(self, patterns: Patterns) -> LightTrees:
         return rapid_match(patterns, self.most_ones, trivial_tests=False)
-
-
-class _Compiled:
-    """Trees over the predicates of the conjunctions of these numbers."""
-
-    __slots__ = ("fulfilled", "index", "numbers", "trees", "truth")
-
-    def __init__(self, index: PredicateIndex, trees: LightTrees, numbers: list[int]) -> None:
-        self.index = index
-        self.trees = trees
-        self.numbers = numbers
-        self.truth = np.zeros(len(index) // 64 + 1, np.uint64)
-        self.fulfilled = np.empty(len(index), np.uint32)
-
-    def find(self, event: FlatEvent) -> Iterable[int]:
-        items = self.index.encoder.encode((event,))
-        bits = np.zeros((1, len(self.index)), np.uint8)
-        fulfilled_properties(
-            items.start, items.domain, items.position, items.hit_start, items.hits,
-            *self.index.tables(), self.truth, self.fulfilled, bits,
-        )  # fmt: skip
-        return [self.numbers[ordinal] for ordinal in self.trees.search(bits)[1].tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,24 +212,68 @@ def _bounds(properties: int, ones: int, block: int) -> tuple[int, int]:
     return block * properties // (ones + 1), (block + 1) * properties // (ones + 1)
 
 
-def patterns_of(forest: Forest) -> tuple[PredicateIndex, Patterns]:
-    """Conjunctions as patterns over their predicates, and the index that numbers these.
+@dataclass(frozen=True, slots=True, eq=False)
+class Properties(TwoPhase):
+    """Trees over predicates as properties: conjunctions ``first_conjunction[s]`` up to the next are
+    those of subscription s."""
+
+    index: PredicateIndex
+    first_conjunction: NDArray[np.uint32]
+    trees: LightTrees
+    _scratch: Scratch = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_scratch", Scratch(len(self.index)))
+
+    def bytes_used(self) -> int:
+        tables = self.first_conjunction.nbytes + self.index.bytes_used()
+        return tables + self.trees.bytes_used()
+
+    def _match_subscriptions(self, fulfilled: Fulfilled, first: int, count: int) -> tuple[int, ...]:
+        last = min(len(fulfilled), first + _EVENTS_AT_ONCE)
+        start = fulfilled.start[first : last + 1]
+        bits = np.zeros((last - first, len(self.index)), np.uint8)
+        row = np.repeat(np.arange(last - first), np.diff(start))
+        bits[row, fulfilled.predicates[start[0] : start[-1]]] = 1
+        event, conjunction = self.trees.search(bits)
+        owner = np.searchsorted(self.first_conjunction, conjunction, side="right") - 1
+        found = np.unique(event << 32 | owner)
+        scratch, needed = self._scratch, count + len(found)
+        if needed > len(scratch.out_event):
+            return first, count, needed
+        scratch.out_event[count:needed] = first + (found >> 32)
+        scratch.out_ordinal[count:needed] = found & 0xFFFFFFFF
+        return last, needed, needed
+
+
+def patterns_of(
+    forest: Forest, most_conjunctions: int = MOST_CONJUNCTIONS
+) -> tuple[PredicateIndex, Patterns, NDArray[np.uint32]]:
+    """The conjunctions of a forest as patterns over its predicates, the index that numbers these,
+    and the first conjunction of each tree.
 
     >>> import boolfilter as bf
+    >>> from boolfilter.forest import forest_of
     >>> patterns_of(forest_of([bf.parse("a < 5 AND NOT b = 1"), bf.TRUE]))[1].keys.tolist()
     [[1, 2], [2147483647, 2147483647]]
     """
     index, numbers = index_predicates(forest)
-    is_leaf = forest.words >= 0
-    rows = np.repeat(np.arange(len(forest)), np.diff(forest.starts))[is_leaf]
-    leaves = forest.words[is_leaf]
-    key = 2 * numbers[leaves >> 1].astype(np.int64) + (1 - (leaves & 1))
-    # Each once: a = 1 and a = 1.0 are one predicate here.
-    rows, key = np.unique(np.stack((rows, key)), axis=1)
-    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    keys = np.full((len(forest), int(place.max(initial=-1)) + 1), NO_KEY, np.int32)
-    keys[rows, place] = key
-    return index, Patterns(len(index), keys)
+    forms = normal_forms(forest, numbers, len(index), most_conjunctions=most_conjunctions)
+    rows, keys = [], []
+    for value, literals in enumerate((forms.negative, forms.positive)):
+        start, conjunctions = forms.association(literals)
+        if len(start):
+            predicates = np.repeat(np.arange(len(index)), start[1:] - start[:-1])
+            rows.append(conjunctions.astype(np.int64))
+            keys.append(2 * predicates + value)
+    none = np.empty(0, np.int64)
+    row, key = np.concatenate((none, *rows)), np.concatenate((none, *keys))
+    order = np.lexsort((key, row))
+    row, key = row[order], key[order]
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    table = np.full((len(forms), int(place.max(initial=-1)) + 1), NO_KEY, np.int32)
+    table[row, place] = key
+    return index, Patterns(len(index), table), forms.first_conjunction
 
 
 class _Tree:

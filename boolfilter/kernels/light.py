@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from boolfilter.kernels.jit import helper, kernel
-from boolfilter.kernels.noncanonical import match_predicates
 
 NO_KEY = 2**31 - 1
 _ZERO, _ONE, _STAR = 1, 2, 4
@@ -175,24 +174,3 @@ def search_trees(first, events, most_ones, roots, words, stack, visited, out_eve
         for k in range(before, count):
             out_event[k] = number
     return len(events), count, count
-
-
-@kernel(
-    "void(int64[::1], int32[::1], uint32[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1],"
-    "int64[::1], int32[::1], int32[::1], uint32[::1], uint32[::1], uint32[::1], uint64[::1],"
-    "uint32[::1], uint8[:, ::1])"
-)
-def fulfilled_properties(
-    item_start, item_domain, item_q, hit_start, hits, slot_base, used, slot_first,
-    group_of_domain, group_start, group_span, between_low, between_high, truth, fulfilled, out,
-):  # fmt: skip
-    """Events as rows of bits: 1 for each predicate that holds. Takes clean bits, leaves them so."""
-    for event in range(len(item_start) - 1):
-        count = match_predicates(
-            item_start[event], item_start[event + 1], item_domain, item_q, hit_start[event],
-            hit_start[event + 1], hits, slot_base, used, slot_first, group_of_domain, group_start,
-            group_span, between_low, between_high, truth, fulfilled,
-        )  # fmt: skip
-        for k in range(count):
-            out[event, fulfilled[k]] = 1
-            truth[fulfilled[k] >> 6] = 0
