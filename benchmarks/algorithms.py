@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import signal
 import time
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -77,8 +78,9 @@ def measure(
     use_cores(1)
     batch = _events(kind, events, seed)
     small = bf.matcher(name)
-    small.subscribe_many(enumerate(_texts(kind, 50, seed)))
-    small.match_many(batch[:2])
+    with suppress(bf.UnsupportedError):
+        small.subscribe_many(enumerate(_texts(kind, 50, seed)))
+        small.match_many(batch[:2])
     technique = "compiled" if name == "engine" or isinstance(small, CompiledMatcher) else "Python"
     del small
     rows: list[dict[str, Any]] = []
@@ -92,6 +94,9 @@ def measure(
             row |= _measure_size(name, kind, size, batch, seed)
         except TimeoutError:
             row["stopped"] = f"took over {2 * seconds:.0f} s"
+            break
+        except bf.UnsupportedError as error:
+            row["stopped"] = f"refused: {error}"
             break
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)

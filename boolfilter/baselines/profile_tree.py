@@ -20,8 +20,7 @@ rejecting parts, so this takes the order with the greatest sum, over the levels,
 that an event is rejected by then. That depends on which attributes are tested, not on their order,
 so 2**n sums are made in place of n!.
 
-Nodes are made when first visited, so that a tree of many attributes can be used at all; equal
-edges of a node share what they lead to.
+Nodes are made when first visited, so that a tree of many attributes can be used at all.
 """
 
 from __future__ import annotations
@@ -43,8 +42,6 @@ Numbers = NDArray[np.int64]
 
 Runs = Sequence[tuple[int, int]]
 """Cells from (included) to (excluded); the runs of one profile are apart from each other."""
-Profile = Sequence[Runs | None]
-"""What a profile asks of each attribute; None is don't care."""
 
 
 class Axis:
@@ -63,8 +60,8 @@ class Axis:
         asked: Sequence[Runs | None],
         events: ArrayLike | None = None,
     ) -> None:
-        """``sizes``: how large each cell is; ``events``: how likely, by default as they are large;
-        need not add up to 1."""
+        """``sizes``: how large each cell is; ``asked``: the cells each profile asks for, None if it
+        does not care; ``events``: how likely the cells are, by default as they are large."""
         size = np.asarray(sizes, np.float64)
         chances = size if events is None else np.asarray(events, np.float64)
         self.size = size
@@ -118,10 +115,10 @@ class Axis:
         return np.where(self.zero, ranks[-1], ranks[:-1])
 
     def _covering(self, runs: Numbers) -> Numbers:
-        edges = np.zeros(len(self.size) + 1, np.int64)
-        np.add.at(edges, runs[:, 0], 1)
-        np.add.at(edges, runs[:, 1], -1)
-        covering: Numbers = np.cumsum(edges[:-1])
+        """How many of the runs hold each cell."""
+        count = len(self.size) + 1
+        begun, ended = (np.bincount(bounds, minlength=count) for bounds in runs.T)
+        covering: Numbers = np.cumsum(begun - ended)[:-1]
         return covering
 
     def _places(self, alive: Numbers) -> Numbers:

@@ -60,6 +60,13 @@ def test_a_profile_tree_refuses_events_with_several_values_of_an_asked_attribute
     assert matcher.match({"price": 5, "tags": ["x", "y"]}) == ["alice"]
 
 
+def test_all_others_here_take_such_events():
+    for name in ("engine", "naive", "noncanonical", "counting", "counting-variant", *NAMES[:2]):
+        matcher = bf.matcher(name)
+        matcher.subscribe("alice", "price < 10 AND price > 15")
+        assert matcher.match({"price": [5, 20]}) == ["alice"]
+
+
 def test_a_profile_tree_is_begun_anew_when_it_has_grown_too_large(monkeypatch):
     monkeypatch.setattr("boolfilter.baselines.profile_matcher._MOST_CELLS", 40)
     matcher = bf.matcher("profile-tree")
