@@ -37,6 +37,7 @@ _MEASURES = {
 _UPDATES = 20
 _READY = 3  # updates with a match after each
 _LEAST_EVENTS = 4
+_REFUSALS = (bf.UnsupportedError, bf.LimitError)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -78,7 +79,7 @@ def measure(
     use_cores(1)
     batch = _events(kind, events, seed)
     small = bf.matcher(name)
-    with suppress(bf.UnsupportedError):
+    with suppress(*_REFUSALS):
         small.subscribe_many(enumerate(_texts(kind, 50, seed)))
         small.match_many(batch[:2])
     technique = "compiled" if name == "engine" or isinstance(small, CompiledMatcher) else "Python"
@@ -95,7 +96,7 @@ def measure(
         except TimeoutError:
             row["stopped"] = f"took over {2 * seconds:.0f} s"
             break
-        except bf.UnsupportedError as error:
+        except _REFUSALS as error:
             row["stopped"] = f"refused: {error}"
             break
         finally:
