@@ -1,7 +1,7 @@
 """Every matcher on workloads that all accept: time an event, build, memory and updates.
 
 Subscriptions are conjunctions of 3 to 5 comparisons over 20 numeric attributes, which events bind
-all; "equality" asks for = one of 100 values, "ranges" for = , < and > among 10,000. Each matcher
+all; "equality" asks for = one of 10 values, "ranges" for = , < and > among 10,000. Each matcher
 runs in a process of its own, from texts through the same methods, sizes rising until the next one
 would take too long. The papers' algorithms are compiled like the engine or plain Python, as the
 table says: that alone is a factor of ten and more. Compiled baselines have no updates of their
@@ -20,13 +20,20 @@ from typing import Any
 import numpy as np
 
 import boolfilter as bf
-from benchmarks.measure import in_child, resident_bytes, seconds_of, use_cores
+from benchmarks.measure import (
+    in_child,
+    micros_per_event,
+    resident_bytes,
+    seconds_of,
+    use_cores,
+)
 from benchmarks.plots import Panel
 from benchmarks.report import Report
 from boolfilter.baselines.subscribed import CompiledMatcher
 from boolfilter.matchers import MATCHERS
 
-KINDS = ("equality", "ranges")
+_LARGEST = {"equality": 10, "ranges": 10_000}
+KINDS = tuple(_LARGEST)
 _ATTRIBUTES = 20
 _MEASURES = {
     "micros": "microseconds an event",
@@ -36,7 +43,8 @@ _MEASURES = {
 }
 _UPDATES = 20
 _READY = 3  # updates with a match after each
-_LEAST_EVENTS = 4
+_COMPARED = 4  # events whose matches are counted, to be the same for all
+_EVENTS_TIMED = 20  # of a matcher that is slow
 _REFUSALS = (bf.UnsupportedError, bf.LimitError)
 
 
@@ -111,7 +119,7 @@ def measure(
 
 def _predicted(row: dict[str, Any], size: int) -> float:
     """Seconds for a size, if everything grows with the subscriptions."""
-    matching = 3 * _LEAST_EVENTS * row["micros"] + _READY * row["update and match"]
+    matching = _EVENTS_TIMED * row["micros"] + _READY * row["update and match"]
     return float((row["build"] + matching / 1e6) * size / row["subscriptions"])
 
 
@@ -128,11 +136,9 @@ def _measure_size(
 
     built = seconds_of(build)
     grown = resident_bytes() - before
-    count = _LEAST_EVENTS
-    micros = 1e6 * seconds_of(lambda: matcher.match_many(batch[:count])) / count
-    count = max(count, min(len(batch), int(4e5 / micros)))
-    micros = 1e6 * seconds_of(lambda: matcher.match_many(batch[:count])) / count
-    matches = sum(map(len, matcher.match_many(batch[:_LEAST_EVENTS])))
+    sides = {name: (lambda count: matcher.match_many(batch[:count]), len(batch))}
+    micros = micros_per_event(sides, repeats=3, seconds=0.1)[name]
+    matches = sum(map(len, matcher.match_many(batch[:_COMPARED])))
 
     def update(number: int) -> None:
         matcher.subscribe(number, texts[number])
@@ -155,7 +161,7 @@ def _measure_size(
 
 def _texts(kind: str, count: int, seed: int) -> list[str]:
     rng = np.random.default_rng((seed, 1))
-    largest = 100 if kind == "equality" else 10_000
+    largest = _LARGEST[kind]
     widths = rng.integers(3, 6, size=count)
     names = rng.random((count, _ATTRIBUTES)).argsort(axis=1)[:, :5]
     operators = np.array(["="] if kind == "equality" else ["=", "=", "<", ">"])
@@ -170,7 +176,7 @@ def _texts(kind: str, count: int, seed: int) -> list[str]:
 
 def _events(kind: str, count: int, seed: int) -> list[dict[str, int]]:
     rng = np.random.default_rng((seed, 2))
-    values = rng.integers(0, 100 if kind == "equality" else 10_000, size=(count, _ATTRIBUTES))
+    values = rng.integers(0, _LARGEST[kind], size=(count, _ATTRIBUTES))
     names = [f"a{attribute}" for attribute in range(_ATTRIBUTES)]
     return [dict(zip(names, row, strict=True)) for row in values.tolist()]
 

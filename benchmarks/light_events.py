@@ -2,8 +2,10 @@
 
 Both are the same compiled search trees. "Published" trees test every property at its level; the
 others leave out tests that all subscriptions below a node have ``*`` for, as a tree would that is
-made for speed; the claims are about the published ones. Figures 3 to 6 of the paper: time per event
-by subscriptions, by the parameter of the events' distribution, and per match by matches.
+made for speed; the claims are about the published ones. Nodes visited stand beside the times: they
+are the same on every machine, and here a long walk down one small tree goes through memory in
+order, while RAPIDMatch jumps among trees of tens of megabytes. Figures 3 to 6 of the paper: time
+per event by subscriptions, by the parameter of the events' distribution, and per match by matches.
 """
 
 from __future__ import annotations
