@@ -13,11 +13,14 @@ from boolfilter.errors import (
     BoolFilterError,
     DamagedFileError,
     EventError,
+    EventRuleError,
     ExpressionError,
     LeafCountError,
     LimitError,
     NestingDepthError,
+    SchemaError,
     SubscriptionIdError,
+    SubscriptionSchemaError,
     SubscriptionSyntaxError,
     TextLengthError,
     UnknownSubscriptionError,
@@ -45,6 +48,7 @@ from boolfilter.language import parse
 from boolfilter.limits import Limits
 from boolfilter.matchers import Matcher, matcher
 from boolfilter.normalise import normalise
+from boolfilter.schema import Schema
 from boolfilter.statistics import Statistics
 
 __all__ = [
@@ -58,6 +62,7 @@ __all__ = [
     "DamagedFileError",
     "Engine",
     "EventError",
+    "EventRuleError",
     "Explanation",
     "Expression",
     "ExpressionError",
@@ -72,8 +77,11 @@ __all__ = [
     "Pattern",
     "Predicate",
     "Rejected",
+    "Schema",
+    "SchemaError",
     "Statistics",
     "SubscriptionIdError",
+    "SubscriptionSchemaError",
     "SubscriptionSyntaxError",
     "TextLengthError",
     "UnknownSubscriptionError",

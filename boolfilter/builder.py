@@ -77,6 +77,10 @@ class Attribute:
         """An unanchored search for a regular expression in RE2 syntax."""
         return Predicate(self.name, Operator.MATCHES, regex)
 
+    def is_a(self, kind: str) -> Predicate:
+        """Is this kind, or one of its kinds: for attributes that a schema calls hierarchical."""
+        return Predicate(self.name, Operator.IS_A, kind)
+
     def is_null(self) -> Predicate:
         return Predicate(self.name, Operator.IS_NULL)
 

@@ -47,8 +47,30 @@ class SubscriptionSyntaxError(BoolFilterError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions with keyword arguments do not pickle by default, and these cross processes.
-        return (_rebuild_syntax_error, (self.problem, self._text, self.position, self.expected,
-                                        self.hint))  # fmt: skip
+        return (_rebuild_placed, (type(self), self.problem, self._text, self.position,
+                                  self.expected, self.hint))  # fmt: skip
+
+
+class SubscriptionSchemaError(SubscriptionSyntaxError):
+    """A subscription that does not fit the engine's schema: a name, operator or value it lacks.
+
+    The text of one built in Python is what ``str`` makes of it.
+    """
+
+
+class SchemaError(BoolFilterError, ValueError):
+    """A schema that contradicts itself, or a change that would take something from it.
+
+    ``cycle`` has the values of a cycle in a hierarchy, where that is what is wrong.
+    """
+
+    def __init__(self, problem: str, cycle: tuple[str, ...] = ()) -> None:
+        self.problem = problem
+        self.cycle = cycle
+        super().__init__(problem, cycle)
+
+    def __str__(self) -> str:
+        return self.problem
 
 
 class ExpressionError(BoolFilterError, TypeError):
@@ -61,6 +83,19 @@ class UnsupportedError(BoolFilterError, ValueError):
 
 class EventError(BoolFilterError, TypeError):
     """An event that is not a mapping of names to values this library knows."""
+
+
+class EventRuleError(EventError):
+    """An event that breaks a rule of its schema: ``rule`` is R1, R2 or R3, ``attribute`` whose."""
+
+    def __init__(self, rule: str, attribute: str, problem: str) -> None:
+        self.rule = rule
+        self.attribute = attribute
+        self.problem = problem
+        super().__init__(rule, attribute, problem)
+
+    def __str__(self) -> str:
+        return f"rule {self.rule}: {self.problem}"
 
 
 class SubscriptionIdError(BoolFilterError, ValueError):
@@ -165,9 +200,12 @@ def _locate(text: str, position: int) -> tuple[int, int, str]:
     )
 
 
-def _rebuild_syntax_error(
-    problem: str, text: str, position: int, expected: tuple[str, ...], hint: str | None
+def _rebuild_placed(
+    error_class: type[SubscriptionSyntaxError],
+    problem: str,
+    text: str,
+    position: int,
+    expected: tuple[str, ...],
+    hint: str | None,
 ) -> SubscriptionSyntaxError:
-    return SubscriptionSyntaxError(
-        problem, text=text, position=position, expected=expected, hint=hint
-    )
+    return error_class(problem, text=text, position=position, expected=expected, hint=hint)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from boolfilter.errors import BoolFilterError
+from boolfilter.errors import BoolFilterError, ExpressionError
 from boolfilter.events import FlatEvent, flatten
 from boolfilter.expressions import (
+    NEEDS_SCHEMA,
     POSITIVE_OF,
     And,
     Constant,
@@ -26,7 +27,7 @@ from boolfilter.expressions import (
     postorder,
 )
 from boolfilter.patterns import canonical_pattern, like
-from boolfilter.values import Value, kind_of
+from boolfilter.values import Value, format_value, kind_of
 
 Nulls = Literal["false", "sql"]
 Truth = bool | None
@@ -116,6 +117,10 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Value, Any], bool
     return lambda value, operand: _same_kind(value, operand) and compare(value, operand)
 
 
+def _needs_schema(value: Value, operand: Any) -> bool:
+    raise ExpressionError(f"IS A {format_value(operand)} {NEEDS_SCHEMA}")
+
+
 def _on_string(test: Callable[[str, Any], bool]) -> Callable[[Value, Any], bool]:
     return lambda value, operand: isinstance(value, str) and test(value, operand)
 
@@ -145,4 +150,5 @@ _TESTS: dict[Operator, Callable[[Value, Any], bool]] = {
     Operator.ENDS_WITH: _on_string(str.endswith),
     Operator.CONTAINS: _contains,
     Operator.MATCHES: _on_string(search_regex),
+    Operator.IS_A: _needs_schema,
 }

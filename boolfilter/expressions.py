@@ -42,6 +42,7 @@ class Operator(StrEnum):
     MATCHES = "MATCHES"
     IS_NULL = "IS NULL"
     EXISTS = "IS NOT NULL"
+    IS_A = "IS A"
 
 
 COMPARISONS = frozenset(
@@ -62,6 +63,7 @@ NEGATIVE_OF = {
     Operator.ILIKE: Operator.NOT_ILIKE,
 }
 POSITIVE_OF = {negative: positive for positive, negative in NEGATIVE_OF.items()}
+NEEDS_SCHEMA = "asks what is a kind of what: only a schema with a hierarchical domain can tell"
 # Words that cannot be attribute names unless quoted, and words that can.
 RESERVED = frozenset("AND OR XOR NOT IN BETWEEN LIKE ILIKE IS NULL EXISTS TRUE FALSE".split())
 CONTEXTUAL = frozenset("STARTS ENDS WITH CONTAINS MATCHES ESCAPE TIMESTAMP DATE".split())
@@ -405,7 +407,9 @@ def compiled_regex(pattern: str) -> Any:
 
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_STRING_OPERATORS = frozenset({Operator.STARTS_WITH, Operator.ENDS_WITH, Operator.MATCHES})
+_STRING_OPERATORS = frozenset(
+    {Operator.STARTS_WITH, Operator.ENDS_WITH, Operator.MATCHES, Operator.IS_A}
+)
 _LIKE_OPERATORS = frozenset({Operator.LIKE, Operator.NOT_LIKE, Operator.ILIKE, Operator.NOT_ILIKE})
 
 _new = object.__new__

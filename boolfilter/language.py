@@ -169,6 +169,9 @@ class _Builder(Transformer[Token, Expression]):
     def matches(self, children: list[Any]) -> Expression:
         return _placed(children[0], Operator.MATCHES, _string(children[1]), children[1])
 
+    def is_a(self, children: list[Any]) -> Expression:
+        return bound_predicate(str(children[0]), Operator.IS_A, _string(children[1]))
+
     def is_null(self, children: list[Any]) -> Expression:
         return bound_predicate(str(children[0]), Operator.IS_NULL, None)
 
@@ -271,8 +274,17 @@ def _split(text: str) -> tuple[tuple[str | None, ...], list[str]]:
     pieces = _TOKENS.split(text)
     tokens = pieces[1::2]
     words = [_WORDS.get(token) for token in tokens]
+    if "IS" in words:
+        _mark_is_a(tokens, words)
     key = (*pieces[::2], *words)
     return key, [token for token, word in zip(tokens, words, strict=True) if word is None]
+
+
+def _mark_is_a(tokens: list[str], words: list[str | None]) -> None:
+    """The A of IS A is a word only there: it is too good a name to be one everywhere."""
+    for place, (word, token) in enumerate(zip(words, tokens[1:], strict=False), start=1):
+        if word == "IS" and token in ("A", "a"):
+            words[place] = "A"
 
 
 class ShapeLeaf(NamedTuple):

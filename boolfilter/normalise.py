@@ -18,10 +18,11 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from boolfilter.errors import LeafCountError
+from boolfilter.errors import ExpressionError, LeafCountError
 from boolfilter.evaluate import Nulls, check_nulls
 from boolfilter.expressions import (
     FALSE,
+    NEEDS_SCHEMA,
     POSITIVE_OF,
     TRUE,
     And,
@@ -289,6 +290,8 @@ def _canonical_predicate(node: Predicate, operator: Operator) -> Expression:
         if low == high:
             return bound_predicate(attribute, Operator.EQUAL, low)
         return bound_predicate(attribute, operator, (low, high))
+    if operator is Operator.IS_A:
+        raise ExpressionError(f"{node} {NEEDS_SCHEMA}")
     if operator is Operator.CONTAINS and not isinstance(operand, str):
         operator = Operator.EQUAL
     if operator is Operator.ENDS_WITH and operand == "":

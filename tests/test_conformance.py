@@ -16,6 +16,7 @@ import boolfilter as bf
 from boolfilter import Operator
 from boolfilter.evaluate import Nulls
 from boolfilter.language import parse_plain
+from boolfilter.schema import hierarchical
 
 CASES = Path(__file__).parent.parent / "grammar" / "cases"
 SEMANTICS: tuple[Nulls, ...] = ("false", "sql")
@@ -85,10 +86,27 @@ def test_normal_form_is_satisfied_by_the_same_events(case: dict[str, Any], nulls
         assert bf.evaluate(normal, case["event"], nulls=reading) is case[nulls]
 
 
+@pytest.mark.parametrize("nulls", SEMANTICS)
+@pytest.mark.parametrize("case", cases("hierarchies"))
+def test_kinds_of_kinds_satisfy_the_text(case: dict[str, Any], nulls: Nulls) -> None:
+    schema = bf.Schema({"kinds": hierarchical(case["hierarchy"])}, {"c": "kinds"})
+    assert schema.evaluate(case["text"], case["event"], nulls=nulls) is case[nulls]
+
+
+def test_is_a_without_a_schema_is_refused() -> None:
+    expression = bf.parse("c IS A 'seat'")
+    with pytest.raises(bf.ExpressionError, match="only a schema with a hierarchical domain"):
+        bf.evaluate(expression, {"c": "chair"})
+    with pytest.raises(bf.ExpressionError, match="only a schema with a hierarchical domain"):
+        bf.normalise(expression)
+    with pytest.raises(bf.ExpressionError, match="only a schema with a hierarchical domain"):
+        bf.Engine().subscribe("alice", "c IS A 'seat'")
+
+
 def test_the_cases_cover_every_operator() -> None:
     used = {
         leaf.operator
-        for name in ("truth", "nulls")
+        for name in ("truth", "nulls", "hierarchies")
         for case in read(name)
         for leaf in leaves(bf.parse(case["text"]))
     }
