@@ -132,6 +132,23 @@ class Leaf:
         is_text = self.kind is DomainKind.STRING
         return _texts(array) if is_text else _numbers(self.kind, array), rows
 
+    @property
+    def in_list(self) -> bool:
+        return _LIST in self.steps
+
+    @property
+    def texts(self) -> tuple[NDArray[np.int64], list[str], Rows]:
+        """Of a column of strings: codes into distinct ones, these, and the row of each code."""
+        values, row = self.read
+        assert isinstance(values, _Texts)
+        return values.codes, values.strings, row
+
+    @staticmethod
+    def listed(values: pa.Array, row: Rows, rows: int, kind: DomainKind) -> Leaf:
+        """Values that stand in these rows, which ascend, as a column of lists."""
+        offsets = np.searchsorted(row, np.arange(rows + 1)).astype(np.int32)
+        return Leaf(pa.ListArray.from_arrays(offsets, values), (_LIST,), kind)
+
     def count(self, rows: int) -> Rows:
         """The number of values in each row."""
         values, row = self.read

@@ -16,6 +16,7 @@ from boolfilter.errors import (
     BadSubscriptionError,
     BoolFilterError,
     ExpressionError,
+    SchemaError,
     SubscriptionIdError,
     UnknownSubscriptionError,
 )
@@ -28,9 +29,12 @@ from boolfilter.ids import Id, check_id, ids_of
 from boolfilter.items import plain_numbers
 from boolfilter.layers import Layer, bury_again, merge_layers, new_layer
 from boolfilter.limits import DEFAULT_LIMITS, Limits
-from boolfilter.persistence import open_layers, save_layers
+from boolfilter.persistence import open_engine, save_layers
 from boolfilter.prepared import Subscription, normal_form
 from boolfilter.reservoir import Reservoir
+from boolfilter.schema import Schema
+from boolfilter.schema.derived import restored
+from boolfilter.schema.gate import Gate, Validate, grown
 from boolfilter.statistics import Statistics, statistics_of
 from boolfilter.templates import parse_template
 
@@ -90,10 +94,14 @@ class Engine:
         limits: Limits = DEFAULT_LIMITS,
         sample_size: int = 1_000,
         background: bool = True,
+        schema: Schema | None = None,
+        validate: Validate = "off",
     ) -> None:
         """``nulls``: what NOT makes of an absent attribute, see the README. ``sample_size``: how
         many of the matched events are remembered, for the next merge to learn from; 0 turns it
-        off. ``background``: merge in a thread of its own, or at once by the writer."""
+        off. ``background``: merge in a thread of its own, or at once by the writer. ``schema``:
+        what events look like; subscriptions are checked by it, and events as ``validate`` says: one
+        that breaks a rule raises EventRuleError, is dropped (and matches nothing), or is taken."""
         self.nulls = check_nulls(nulls)
         self.limits = limits
         self._reservoir = Reservoir(sample_size)
@@ -101,6 +109,7 @@ class Engine:
         self._writing = threading.RLock()
         self._merging = threading.Lock()
         self._background = background
+        self._gate = Gate.of(schema, validate)
         self._merger: threading.Thread | None = None
         self._compiled_buffer: tuple[tuple[Buffer, int], Layer] | None = None
 
@@ -145,7 +154,7 @@ class Engine:
         total = len(subscriptions) if isinstance(subscriptions, Sequence) else None
         ids: list[Any] = []
         known: set[Id] = set()
-        loader = Loader(self._normal, self.nulls, self.limits)
+        loader = Loader(self._normal_form, self.nulls, self.limits)
         with self._writing:
             for position, pair in enumerate(subscriptions):
                 try:
@@ -153,7 +162,7 @@ class Engine:
                     ids.append(id)
                     if id in known or (len(self) and id in self):
                         raise SubscriptionIdError(id, f"the id {id!r} is in use")
-                    loader.add(position, subscription)
+                    loader.add(position, self._admitted(subscription))
                     known.add(id)
                 except BoolFilterError as error:
                     if len(ids) == position:
@@ -193,7 +202,10 @@ class Engine:
         [3]
         """
         table = ids_of(ids)
-        forest = parse_template(template, self.nulls, self.limits).forest(ids, columns)
+        parsed = parse_template(template, self.nulls, self.limits)
+        if self._gate is not None:
+            parsed, columns = self._gate.template(parsed, ids, columns)
+        forest = parsed.forest(ids, columns)
         if not len(table):
             return
         with self._writing:
@@ -232,6 +244,10 @@ class Engine:
 
     def __getitem__(self, id: Id) -> Expression:
         """A subscription as an expression, in normal form."""
+        stored = self._stored(id)
+        return stored if self._gate is None else restored(stored)
+
+    def _stored(self, id: Id) -> Expression:
         snapshot = self._snapshot
         buffered = snapshot.buffer.get(id)
         if buffered is not None:
@@ -255,6 +271,11 @@ class Engine:
         """The ids of the subscriptions that the event satisfies, in order of subscription."""
         snapshot = self._snapshot
         flat = flatten(event)
+        if self._gate is not None:
+            admitted = self._gate.event(flat)
+            if admitted is None:
+                return []
+            flat = admitted
         self._reservoir.offer(flat)
         found: list[Id] = []
         numbers = plain_numbers(flat) if snapshot.layers else None
@@ -275,13 +296,23 @@ class Engine:
         snapshot = self._snapshot
         results: list[list[Id]] = []
         batch: list[FlatEvent] = []
+        dropped: list[int] = []
         for event in events:
-            batch.append(flatten(event))
-            self._reservoir.offer(batch[-1])
+            flat = flatten(event)
+            if self._gate is not None:
+                admitted = self._gate.event(flat)
+                if admitted is None:
+                    dropped.append(len(results) + len(batch))
+                flat = admitted or {}
+            batch.append(flat)
+            self._reservoir.offer(flat)
             if len(batch) == _EVENTS_A_BATCH:
                 results += _match_batch(snapshot, batch)
                 batch = []
-        return results + _match_batch(snapshot, batch)
+        results += _match_batch(snapshot, batch)
+        for place in dropped:
+            results[place] = []
+        return results
 
     def match_arrow(self, table: Any) -> Any:
         """The matches of a pyarrow Table or RecordBatch, whose rows are events, as a
@@ -292,21 +323,43 @@ class Engine:
         """
         from boolfilter.arrow_matching import match_table
 
-        return match_table(self.layers(), table, self._observe_batch)
+        admit = None if self._gate is None else self._gate.batch_reader()
+        return match_table(self.layers(), table, self._observe_batch, admit)
 
     def explain(self, id: Id, event: Event) -> Explanation:
         """Why the event satisfies a subscription, or why not: its tree with every leaf decided.
 
         The tree is the normal form, in which absent attributes are spelt out.
         """
-        return explain(self[id], event)
+        return explain(self._stored(id), self._flat(event))
+
+    # -- the schema ----------------------------------------------------------------------------
+
+    @property
+    def schema(self) -> Schema | None:
+        """What events look like, as of now."""
+        return None if self._gate is None else self._gate.schema
+
+    @property
+    def dropped(self) -> int:
+        """How many events broke a rule of the schema and were dropped."""
+        return 0 if self._gate is None else self._gate.dropped
+
+    def evolve(self, change: Callable[[Schema], Schema]) -> Schema:
+        """Put what `change` makes of the schema in its place, atomically, and return it.
+
+        SchemaError, and no change, if a subscription or a publisher would lose something.
+        """
+        if self._gate is None:
+            raise SchemaError("this engine has no schema")
+        return self._gate.evolve(change)
 
     # -- upkeep --------------------------------------------------------------------------------
 
     def observe(self, events: Iterable[Event]) -> None:
         """Learn from events without matching them: the next merge goes by their values."""
         for event in events:
-            self._reservoir.offer(flatten(event))
+            self._reservoir.offer(self._flat(event))
 
     def optimise(self, events: Iterable[Event] = ()) -> None:
         """Merge everything into one segment, chosen and ordered by the events seen (and these).
@@ -334,11 +387,12 @@ class Engine:
         with self._writing:
             self._flush()
             layers = self._snapshot.layers
-        save_layers(path, layers, self.nulls)
+        save_layers(path, layers, self.nulls, self.schema)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], **options: Any) -> Engine:
-        """An engine from a saved file, memory-mapped; `options` as for Engine(), but ``nulls``.
+        """An engine from a saved file, memory-mapped; `options` as for Engine(), but ``nulls``. A
+        ``schema`` is in the file; one that is given must have grown from it.
 
         DamagedFileError if it is not just what was saved. Reads the file once, to check it.
 
@@ -350,7 +404,8 @@ class Engine:
         ...     Engine.open(os.path.join(folder, "subs.bf")).match({"price": 5})
         ['alice']
         """
-        layers, nulls = open_layers(path)
+        layers, nulls, schema = open_engine(path)
+        options["schema"] = grown(schema, options.get("schema"))
         engine = cls(nulls=nulls, **options)
         engine._snapshot = Snapshot(layers, Buffer(), 0)
         return engine
@@ -376,10 +431,25 @@ class Engine:
         if self._reservoir.size and batch.num_rows:
             step = max(1, batch.num_rows // _ROWS_OBSERVED)
             for event in batch.take(list(range(0, batch.num_rows, step))).to_pylist():
-                self._reservoir.offer(flatten(event))
+                self._reservoir.offer(self._flat(event))
+
+    def _flat(self, event: Event) -> FlatEvent:
+        """An event as the indexes see it, whether or not it breaks a rule."""
+        flat = flatten(event)
+        return flat if self._gate is None else self._gate.unchecked_event(flat)
+
+    def _admitted(self, subscription: Subscription) -> Subscription:
+        """A subscription as the indexes see it; an error if it does not fit the schema."""
+        if self._gate is None:
+            return subscription
+        return self._gate.subscription(subscription, self.limits)
 
     def _normal(self, subscription: Subscription) -> Expression:
-        return normal_form(subscription, nulls=self.nulls, limits=self.limits)
+        return self._normal_form(self._admitted(subscription))
+
+    def _normal_form(self, subscription: Subscription) -> Expression:
+        unique = () if self._gate is None else self._gate.schema.unique
+        return normal_form(subscription, nulls=self.nulls, unique=unique, limits=self.limits)
 
     def _without(self, id: Id, version: int) -> Snapshot | None:
         """The next snapshot, without this id; None if it is not there.

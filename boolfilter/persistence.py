@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boolfilter.errors import DamagedFileError
+from boolfilter.errors import DamagedFileError, SchemaError
 from boolfilter.evaluate import Nulls
 from boolfilter.ids import ARRAYS, Ids
 from boolfilter.layers import Layer
+from boolfilter.schema import Schema
 from boolfilter.segment_storage import Parts, segment_from_parts, segment_parts
 from boolfilter.storage import read_file, write_file
 
@@ -27,17 +28,31 @@ _ID_TYPES = {
 }
 
 
-def save_layers(path: str | os.PathLike[str], layers: Sequence[Layer], nulls: Nulls) -> None:
+def save_layers(
+    path: str | os.PathLike[str],
+    layers: Sequence[Layer],
+    nulls: Nulls,
+    schema: Schema | None = None,
+) -> None:
     """Store layers atomically; see :func:`boolfilter.storage.write_file`."""
-    write_file(path, *parts_of(layers, nulls))
+    write_file(path, *parts_of(layers, nulls, schema))
 
 
 def open_layers(path: str | os.PathLike[str]) -> tuple[tuple[Layer, ...], Nulls]:
-    """The layers of a file and the null semantics they were normalised for."""
+    """The layers of a file without a schema, and the null semantics they were normalised for."""
     return layers_of(*read_file(path), os.fspath(path))
 
 
-def parts_of(layers: Sequence[Layer], nulls: Nulls) -> Parts:
+def open_engine(
+    path: str | os.PathLike[str],
+) -> tuple[tuple[Layer, ...], Nulls, Schema | None]:
+    """The layers of a file, the null semantics they were normalised for, and the schema if any."""
+    meta, arrays = read_file(path)
+    name = os.fspath(path)
+    return *_layers_of(meta, arrays, name), _schema(name, arrays.get("schema"))
+
+
+def parts_of(layers: Sequence[Layer], nulls: Nulls, schema: Schema | None = None) -> Parts:
     """What a file of these layers consists of: a meta and arrays by name. Copies no array."""
     metas: list[dict[str, Any]] = []
     arrays: dict[str, NDArray[Any]] = {}
@@ -49,6 +64,8 @@ def parts_of(layers: Sequence[Layer], nulls: Nulls) -> Parts:
         for name in ARRAYS:
             arrays[f"{number}/ids/{name}"] = getattr(layer.ids, name)
         arrays[f"{number}/dead"] = layer.dead
+    if schema is not None:
+        arrays["schema"] = np.frombuffer(schema.to_json().encode(), np.uint8)
     return {"content": _CONTENT, "nulls": nulls, "layers": metas}, arrays
 
 
@@ -56,6 +73,14 @@ def layers_of(
     meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], name: str
 ) -> tuple[tuple[Layer, ...], Nulls]:
     """The layers of these parts, checked, and their null semantics; `name` is for errors only."""
+    if "schema" in arrays:  # without it, hierarchies would silently match nothing
+        raise DamagedFileError(name, "it has a schema, which has no use here")
+    return _layers_of(meta, arrays, name)
+
+
+def _layers_of(
+    meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], name: str
+) -> tuple[tuple[Layer, ...], Nulls]:
     metas = meta.get("layers")
     if meta.get("content") != _CONTENT or not isinstance(metas, list):
         raise DamagedFileError(name, "it does not hold an engine")
@@ -63,6 +88,15 @@ def layers_of(
     if nulls not in ("false", "sql"):
         raise DamagedFileError(name, "its null semantics are unknown")
     return tuple(_layer(name, number, m, arrays) for number, m in enumerate(metas)), nulls
+
+
+def _schema(path: str, stored: NDArray[Any] | None) -> Schema | None:
+    if stored is None:
+        return None
+    try:
+        return Schema.from_json(stored.tobytes())
+    except SchemaError as error:
+        raise DamagedFileError(path, f"its schema is of no use: {error}") from None
 
 
 def _layer(path: str, number: int, meta: Any, arrays: Mapping[str, NDArray[Any]]) -> Layer:

@@ -8,6 +8,7 @@ leaves into it. Other texts are parsed and normalised as they come.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from boolfilter.columns import stand_in_name
@@ -39,7 +40,11 @@ _Plan = list[_Step]
 
 
 def normal_form(
-    subscription: Subscription, *, nulls: Nulls = "false", limits: Limits = DEFAULT_LIMITS
+    subscription: Subscription,
+    *,
+    nulls: Nulls = "false",
+    unique: Container[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Expression:
     """The normal form of a text or expression: of a text just ``normalise(parse(text))``, but
     quicker for a shape that was seen before.
@@ -55,7 +60,7 @@ def normal_form(
     if not isinstance(subscription, Expression):
         kind = type(subscription).__name__
         raise ExpressionError(f"a subscription is a text or an expression, not {kind}")
-    return normalise(subscription, nulls=nulls, limits=limits)
+    return normalise(subscription, nulls=nulls, unique=unique, limits=limits)
 
 
 def _bound(text: str, nulls: Nulls, limits: Limits) -> Expression | None:

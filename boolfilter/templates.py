@@ -28,7 +28,7 @@ from boolfilter.expressions import (
     Operator,
     Pattern,
     Predicate,
-    postorder,
+    predicates,
     rebuilt,
 )
 from boolfilter.forest import (
@@ -69,11 +69,21 @@ class Template:
                 raise ExpressionError(
                     f"column {number} has {len(column)} values for {len(ids)} ids"
                 )
-        leaves = [node for node in postorder(self.expression) if isinstance(node, Predicate)]
+        leaves = list(predicates(self.expression))
         operands = [_operands(leaf, values, len(ids)) for leaf in leaves]
         if all(map(_is_plain, operands)):
             return self._by_column(leaves, operands, len(ids))
         return self._by_row(ids, values)
+
+    def bound(self, columns: list[Any], row: int) -> Expression:
+        """The expression with the values of one row in its holes."""
+        return rebuilt(
+            self.expression,
+            [
+                Predicate(leaf.attribute, leaf.operator, _bound(leaf.operand, columns, row))
+                for leaf in predicates(self.expression)
+            ],
+        )
 
     def _by_column(
         self, leaves: list[Predicate], operands: list[list[_Column]], rows: int
@@ -96,14 +106,9 @@ class Template:
     def _by_row(self, ids: Sequence[Any], columns: list[_Column]) -> Forest:
         builder = ForestBuilder()
         rows = [column.values() for column in columns]
-        leaves = [node for node in postorder(self.expression) if isinstance(node, Predicate)]
         for row in range(len(ids)):
             try:
-                bound = [
-                    Predicate(leaf.attribute, leaf.operator, _bound(leaf.operand, rows, row))
-                    for leaf in leaves
-                ]
-                expression = rebuilt(self.expression, bound)
+                expression = self.bound(rows, row)
                 builder.add(normalise(expression, nulls=self.nulls, limits=self.limits))
             except BoolFilterError as error:
                 raise BadSubscriptionError(row, ids[row], error) from error
@@ -131,6 +136,13 @@ def parse_template(text: str, nulls: Nulls, limits: Limits) -> Template:
 
 def _placeholder(number: int) -> str:
     return f"\0?{number}"
+
+
+def holes_of(leaf: Predicate) -> list[int]:
+    """The numbers of the holes of a leaf, wherever in its operand they stand."""
+    operand: Any = leaf.operand
+    parts = operand if isinstance(operand, tuple) else (operand,)
+    return [hole for part in parts if (hole := _hole_of(part)) is not None]
 
 
 def _hole_of(operand: Any) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from boolfilter.errors import EventRuleError, SchemaError
 from boolfilter.events import FlatEvent
@@ -14,6 +16,11 @@ from boolfilter.schema.derived import as_read, widened
 from boolfilter.schema.instances import Violation, violation
 from boolfilter.schema.schema import Schema
 from boolfilter.schema.subscriptions import admitted
+from boolfilter.schema.templates import admitted_template
+from boolfilter.templates import Template
+
+if TYPE_CHECKING:
+    from boolfilter.arrow import Columns
 
 Validate = Literal["raise", "drop", "off"]
 
@@ -36,6 +43,13 @@ class Gate:
         self.dropped = 0
         self._changing = threading.Lock()
 
+    @staticmethod
+    def of(schema: Schema | None, validate: Validate) -> Gate | None:
+        """The gate of an engine; None, which costs nothing, if it has no schema."""
+        if schema is None and validate != "off":
+            raise SchemaError(f"validate={validate!r} needs a schema")
+        return None if schema is None else Gate(schema, validate)
+
     def evolve(self, change: Callable[[Schema], Schema]) -> Schema:
         """Put what `change` makes of the schema in its place, if it only grows by that."""
         with self._changing:
@@ -46,11 +60,17 @@ class Gate:
             self.schema = grown
         return grown
 
-    def subscription(self, subscription: Any, limits: Limits) -> Any:
+    def subscription(self, subscription: str | Expression, limits: Limits) -> str | Expression:
         """A subscription in index terms; SubscriptionSchemaError if it does not fit."""
         if isinstance(subscription, (str, Expression)):
             return admitted(self.schema, subscription, limits)
         return subscription  # the engine says what is wrong with it
+
+    def template(
+        self, template: Template, ids: Sequence[Any], columns: Sequence[Any]
+    ) -> tuple[Template, Sequence[Any]]:
+        """A template and its columns in index terms; BadSubscriptionError if a row does not fit."""
+        return admitted_template(self.schema, template, ids, columns)
 
     def event(self, flat: FlatEvent) -> FlatEvent | None:
         """An event in index terms; None if it is dropped."""
@@ -63,20 +83,47 @@ class Gate:
                 return None
         return widened(schema, read)
 
-    def _refuse(self, found: Violation) -> None:
+    def unchecked_event(self, flat: FlatEvent) -> FlatEvent:
+        """An event in index terms, whatever rule it breaks."""
+        schema = self.schema
+        return widened(schema, as_read(schema, flat))
+
+    def batch_reader(self) -> Callable[[Any], tuple[Columns, Any]]:
+        """What takes the Arrow batches of one table apart, in order: it gives the columns of a
+        batch in index terms, and which of its rows are kept (None: all)."""
+        from boolfilter.schema.batches import broken_rows, read_batch, widened_columns
+
+        schema = self.schema
+        first = 0
+
+        def read(batch: Any) -> tuple[Columns, Any]:
+            nonlocal first
+            columns = read_batch(schema, batch)
+            kept = None
+            if self.validate != "off":
+                for row, found in broken_rows(schema, batch, columns):
+                    self._refuse(found, f"in row {first + row} of the table")
+                    kept = np.ones(batch.num_rows, np.bool_) if kept is None else kept
+                    kept[row] = False
+            first += batch.num_rows
+            return widened_columns(schema, columns), kept
+
+        return read
+
+    def _refuse(self, found: Violation, place: str | None = None) -> None:
         if self.validate == "raise":
-            raise EventRuleError(*found)
+            error = EventRuleError(*found)
+            if place is not None:
+                error.add_note(place)
+            raise error
         with self._changing:
             self.dropped += 1
 
 
-def gate_of(stored: Schema | None, given: Schema | None, validate: Validate) -> Gate | None:
-    """The gate of an engine that was saved with one schema and is opened with another, or none."""
-    if given is None or stored is None:
-        if given is not None:
+def grown(stored: Schema | None, given: Schema | None) -> Schema | None:
+    """The schema of an engine that was saved with one and is opened with another, or none."""
+    if given is not None:
+        if stored is None:
             raise SchemaError("the subscriptions were saved without a schema: none can be added")
-        if stored is None and validate != "off":
-            raise SchemaError(f'validate="{validate}" needs a schema')
-        return None if stored is None else Gate(stored, validate)
-    given.require_growth_of(stored)
-    return Gate(given, validate)
+        given.require_growth_of(stored)
+    return given or stored
