@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from graphlib import CycleError, TopologicalSorter
 
 from boolfilter.errors import SchemaError
 
@@ -59,14 +58,31 @@ def _listed(value: str, above: object) -> tuple[str, ...]:
 
 
 def _refuse_cycles(parents: Parents) -> None:
-    try:
-        TopologicalSorter(parents).prepare()
-    except CycleError as error:
-        cycle = error.args[1][::-1]  # graphlib goes from parents to children
-        first = cycle.index(min(cycle))
-        cycle = [*cycle[first:-1], *cycle[: first + 1]]
-        told = [repr(value) for value in cycle]
-        if len(told) > _LONGEST_CYCLE_TOLD:
-            told[_LONGEST_CYCLE_TOLD // 2 : -_LONGEST_CYCLE_TOLD // 2] = ["..."]
-        problem = " is a kind of ".join(told)
-        raise SchemaError(f"the hierarchy has a cycle: {problem}", cycle=tuple(cycle)) from None
+    cycle = _cycle(parents)
+    if not cycle:
+        return
+    told = [repr(value) for value in cycle]
+    if len(told) > _LONGEST_CYCLE_TOLD:
+        told[_LONGEST_CYCLE_TOLD // 2 : -_LONGEST_CYCLE_TOLD // 2] = ["..."]
+    problem = " is a kind of ".join(told)
+    raise SchemaError(f"the hierarchy has a cycle: {problem}", cycle=tuple(cycle))
+
+
+def _cycle(parents: Parents) -> list[str]:
+    """The values of a cycle, the first again at the end; nothing if there is none."""
+    done: set[str] = set()
+    for start in parents:
+        # The way up from here, each value with the parents that are still to be looked at.
+        path = {} if start in done else {start: iter(parents[start])}
+        while path:
+            value = next(reversed(path))
+            parent = next(path[value], None)
+            if parent is None:
+                done.add(value)
+                path.popitem()
+            elif parent in path:
+                way = list(path)
+                return [*way[way.index(parent) :], parent]
+            elif parent not in done:
+                path[parent] = iter(parents[parent])
+    return []

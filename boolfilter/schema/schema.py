@@ -211,6 +211,32 @@ class Schema:
 
         return from_json(text)
 
+    @staticmethod
+    def from_arrow(
+        arrow: Any, event_type: str = "row", *, type_attribute: str = "event_type"
+    ) -> Schema:
+        """The schema of a pyarrow Schema, or of a table: one type of events, the default.
+
+        >>> import pyarrow as pa
+        >>> columns = pa.schema([("price", pa.int64()), ("tags", pa.list_(pa.string()))])
+        >>> for name, annotation in Schema.from_arrow(columns).event_types["row"].items():
+        ...     print(name, annotation)
+        price optional unique
+        tags optional multiple
+        """
+        from boolfilter.schema.imports import arrow_fields, schema_of
+
+        return schema_of(arrow_fields(arrow), event_type, type_attribute)
+
+    @staticmethod
+    def from_spark(
+        spark: Any, event_type: str = "row", *, type_attribute: str = "event_type"
+    ) -> Schema:
+        """The schema of a Spark StructType, or of a DataFrame: as `from_arrow`."""
+        from boolfilter.schema.imports import schema_of, spark_fields
+
+        return schema_of(spark_fields(spark), event_type, type_attribute)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schema to a file as JSON."""
         with open(path, "w", encoding="utf-8") as file:
