@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "thesis": "paper 001: event and insertion time of the counting algorithm and the engine",
     "algorithms": "every matcher on the workloads that all accept",
     "observe": "what knowing the distribution of events gains the engine",
+    "schema": "kinds of kinds, checked events, and subscriptions of another type of events",
 }
 
 

@@ -14,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 import boolfilter as bf
+from boolfilter.persistence import open_layers
 from boolfilter.schema import enumerated, hierarchical, timestamp
+from boolfilter.storage import write_file
 from tests.schema.examples import CARS, LE_SUBSCRIBE, THESIS
 
 MIXED = bf.Schema(
@@ -190,9 +192,18 @@ def test_a_saved_engine_keeps_its_schema(tmp_path: Path) -> None:
     assert opened.dropped == 1
     with pytest.raises(bf.SchemaError, match="would be gone"):
         bf.Engine.open(tmp_path / "subs.bf", schema=CARS)
+    with pytest.raises(bf.DamagedFileError, match="it has a schema"):
+        open_layers(tmp_path / "subs.bf")
     bf.Engine().save(tmp_path / "plain.bf")
     with pytest.raises(bf.SchemaError, match="without a schema"):
         bf.Engine.open(tmp_path / "plain.bf", schema=CARS)
+
+
+def test_a_file_with_a_foreign_schema_is_refused(tmp_path: Path) -> None:
+    meta = {"content": "boolfilter engine", "nulls": "false", "layers": []}
+    write_file(tmp_path / "subs.bf", meta, {"schema": np.frombuffer(b'{"a": 1}', np.uint8)})
+    with pytest.raises(bf.DamagedFileError, match="its schema is of no use: .* no schema"):
+        bf.Engine.open(tmp_path / "subs.bf")
 
 
 def test_growth_reaches_the_engine_at_once_and_shrinking_does_not() -> None:
