@@ -299,13 +299,12 @@ class Engine:
         dropped: list[int] = []
         for event in events:
             flat = flatten(event)
-            if self._gate is not None:
-                admitted = self._gate.event(flat)
-                if admitted is None:
-                    dropped.append(len(results) + len(batch))
-                flat = admitted or {}
-            batch.append(flat)
-            self._reservoir.offer(flat)
+            admitted = flat if self._gate is None else self._gate.event(flat)
+            if admitted is None:
+                dropped.append(len(results) + len(batch))
+            else:
+                self._reservoir.offer(admitted)
+            batch.append(admitted or {})
             if len(batch) == _EVENTS_A_BATCH:
                 results += _match_batch(snapshot, batch)
                 batch = []

@@ -101,6 +101,10 @@ def test_is_a_without_a_schema_is_refused() -> None:
         bf.normalise(expression)
     with pytest.raises(bf.ExpressionError, match="only a schema with a hierarchical domain"):
         bf.Engine().subscribe("alice", "c IS A 'seat'")
+    with pytest.raises(bf.BadSubscriptionError, match="only a schema with a hierarchical domain"):
+        bf.Engine().subscribe_many([("alice", "c IS A 'seat'")])
+    with pytest.raises(bf.BadSubscriptionError, match="only a schema with a hierarchical domain"):
+        bf.Engine().subscribe_template("c IS A ?", ["alice"], [["seat"]])
 
 
 def test_the_cases_cover_every_operator() -> None:

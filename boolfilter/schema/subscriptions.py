@@ -43,7 +43,7 @@ def admitted(
     """A subscription that fits the schema, in the terms of the indexes; a text that needs no
     change stays the text it is. SubscriptionSchemaError if it does not fit.
 
-    About a microsecond a predicate for a text of a shape seen before.
+    A few microseconds a predicate for a text of a shape seen before.
 
     >>> import boolfilter as bf
     >>> from boolfilter.schema import Schema, hierarchical, numeric

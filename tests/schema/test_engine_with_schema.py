@@ -202,7 +202,7 @@ def test_a_saved_engine_keeps_its_schema(tmp_path: Path) -> None:
 def test_a_file_with_a_foreign_schema_is_refused(tmp_path: Path) -> None:
     meta = {"content": "boolfilter engine", "nulls": "false", "layers": []}
     write_file(tmp_path / "subs.bf", meta, {"schema": np.frombuffer(b'{"a": 1}', np.uint8)})
-    with pytest.raises(bf.DamagedFileError, match="its schema is of no use: .* no schema"):
+    with pytest.raises(bf.DamagedFileError, match=r"its schema is of no use: .* no schema"):
         bf.Engine.open(tmp_path / "subs.bf")
 
 
