@@ -41,7 +41,8 @@ class Gate:
         self.schema = schema
         self.validate = validate
         self.dropped = 0
-        self._changing = threading.Lock()
+        self._changing = threading.RLock()  # a change may be made of changes
+        self._counting = threading.Lock()
 
     @staticmethod
     def of(schema: Schema | None, validate: Validate) -> Gate | None:
@@ -116,7 +117,7 @@ class Gate:
             if place is not None:
                 error.add_note(place)
             raise error
-        with self._changing:
+        with self._counting:
             self.dropped += 1
 
 
