@@ -62,12 +62,12 @@ def test_a_long_cycle_is_told_in_short() -> None:
 def test_a_hierarchy_of_100_000_nodes_is_made_and_asked_in_no_time() -> None:
     rng = random.Random(1)
     kinds = {str(n): str(rng.randrange(n)) if n else None for n in range(100_000)}
-    before = time.perf_counter()
+    before = time.process_time()
     domain = hierarchical(kinds)
-    made = time.perf_counter() - before
-    before = time.perf_counter()
+    made = time.process_time() - before
+    before = time.process_time()
     depth = [len(ancestors(domain.values, str(n))) for n in range(99_000, 100_000)]
-    asked = (time.perf_counter() - before) / 1000
+    asked = (time.process_time() - before) / 1000
     assert max(depth) > 10
     assert made < 5, f"{made} s"
     assert asked < 1e-3, f"{asked} s a value"

@@ -124,7 +124,11 @@ def test_a_bad_place_is_named_and_the_json_schema_sees_it_too(
         ("unique", ["z"], "no attribute 'z'"),
         ("default_type", "v", "no event type 'v'"),
         ("type_attribute", "a", "attribute of the event types"),
-        ("domains/furniture/values/dining room", ["stool"], "has a cycle: 'chair' is a kind of"),
+        (
+            "domains/furniture/values/dining room",
+            ["stool"],
+            "has a cycle: .*'stool' is a kind of 'chair'",
+        ),
         ("event_types/u", {"a": "optional multiple"}, "unique in every event type"),
     ],
 )
