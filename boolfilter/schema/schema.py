@@ -15,13 +15,13 @@ from boolfilter.expressions import Expression
 from boolfilter.language import parse
 from boolfilter.schema.derived import as_read, widened
 from boolfilter.schema.domains import Domain, DomainType, enumerated
+from boolfilter.schema.growth import FOREVER, require_growth
 from boolfilter.schema.instances import violation
 from boolfilter.schema.names import checked_attribute, checked_name, did_you_mean
 from boolfilter.schema.subscriptions import admitted
 from boolfilter.schema.views import Annotation, EventSchema, View
 
 _MOST_VIEWS = 4_096
-_FOREVER = "a schema only grows, so that no subscription and no publisher loses anything"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,9 @@ class Schema:
     def __post_init__(self) -> None:
         put = object.__setattr__
         types = {
-            name: MappingProxyType({a: _annotation(name, a, text) for a, text in uses.items()})
+            name: MappingProxyType(
+                {a: _annotation(name, a, text) for a, text in _mapping(uses, name).items()}
+            )
             for name, uses in _mapping(self.event_types, "event types").items()
         }
         put(self, "domains", MappingProxyType(dict(_mapping(self.domains, "domains"))))
@@ -166,30 +168,7 @@ class Schema:
 
     def require_growth_of(self, older: Schema) -> None:
         """SchemaError unless this one can be made of the older by the four rules."""
-        _require_same("event type attribute", older.type_attribute, self.type_attribute)
-        _require_same("default event type", older.default_type, self.default_type)
-        for what, before, now in (
-            ("domain", older.domains, self.domains),
-            ("attribute", older.attributes, self.attributes),
-        ):
-            for name, old in before.items():
-                _require_same(f"{what} {name!r}", old, now.get(name))
-        for name in older.attributes:
-            was, now_is = name in older.unique, name in self.unique
-            _require_same(f"uniqueness of attribute {name!r}", was, now_is)
-        for name, uses in older.event_types.items():
-            now_uses = self.event_types.get(name, {})
-            for attribute, annotation in uses.items():
-                place = f"annotation of {attribute!r} in event type {name!r}"
-                _require_same(place, annotation, now_uses.get(attribute))
-            for attribute in now_uses.keys() - uses.keys():
-                if now_uses[attribute].mandatory:
-                    raise SchemaError(
-                        f"event type {name!r} would get the mandatory attribute {attribute!r}, "
-                        "which the events of its publishers do not have: only optional ones go"
-                    )
-        if self.version < older.version:
-            raise SchemaError(f"version {self.version} is older than version {older.version}")
+        require_growth(older, self)
 
     # -- elsewhere -----------------------------------------------------------------------------
 
@@ -271,7 +250,7 @@ class Schema:
 
     def _refuse_known(self, what: str, name: object, known: Container[object]) -> None:
         if name in known:
-            raise SchemaError(f"{what} {name!r} is there already: {_FOREVER}")
+            raise SchemaError(f"{what} {name!r} is there already: {FOREVER}")
 
     def _check_names(self) -> None:
         for name, domain in self.domains.items():
@@ -280,7 +259,7 @@ class Schema:
                 raise SchemaError(f"domain {name!r} is no Domain but {domain!r}")
         for name, used in self.attributes.items():
             checked_attribute(name)
-            if used not in self.domains:
+            if not isinstance(used, str) or used not in self.domains:
                 raise SchemaError(f"attribute {name!r}: {_lacking('domain', used, self.domains)}")
         checked_name(self.type_attribute, "the attribute of the event types")
         if self.type_attribute in self.attributes:
@@ -314,7 +293,7 @@ def _of_type(type: DomainType, domain_of: Mapping[str, Domain]) -> tuple[str, ..
 
 def _mapping(found: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
-        raise SchemaError(f"the {what} are a mapping by name, not {type(found).__name__}")
+        raise SchemaError(f"{what!r}: a mapping by name is needed, not {type(found).__name__}")
     return found
 
 
@@ -331,9 +310,3 @@ def _annotation(event_type: str, attribute: str, text: Any) -> Annotation:
 def _lacking(what: str, name: object, known: Iterable[str]) -> str:
     hint = did_you_mean(name, tuple(known))
     return f"the schema has no {what} {name!r}" + (f"; {hint}" if hint else "")
-
-
-def _require_same(what: str, before: object, now: object) -> None:
-    if before != now:
-        change = "be gone" if now is None else "change"
-        raise SchemaError(f"the {what} would {change}: {_FOREVER}")

@@ -61,7 +61,12 @@ def test_mandatory_and_multiple_have_priority_in_a_view(uses: list[tuple[str, An
         (lambda: bf.Schema({}, {}, unique={"a"}), "unique: the schema has no attribute 'a'"),
         (lambda: bf.Schema({}, {}, default_type="a"), "default event type"),
         (lambda: bf.Schema({}, {}, version=0), "version"),
-        (lambda: bf.Schema([], {}), "the domains are a mapping"),
+        (lambda: bf.Schema([], {}), "a mapping by name is needed, not list"),
+        (
+            lambda: bf.Schema({}, {}, {"car": "price"}),
+            "'car': a mapping by name is needed, not str",
+        ),
+        (lambda: bf.Schema({}, {"a": ["d"]}), "no domain \\['d'\\]"),
         (lambda: numeric(["LIKE"]), "no operator LIKE"),
         (lambda: numeric(["~"]), "'~' is not an operator"),
         (lambda: numeric([]), "at least one operator"),
@@ -130,6 +135,7 @@ def test_a_rule_changes_nothing_that_is_there(change: Callable[[bf.Schema], bf.S
         ({"unique": {"price"}}, "uniqueness of attribute 'price' would change"),
         ({"type_attribute": "kind"}, "event type attribute would change"),
         ({"default_type": "car"}, "default event type would change"),
+        ({"event_types": {**CARS.event_types, "van": {}}, "version": 1}, "a version above 1"),
     ],
 )
 def test_growth_that_takes_something_away_is_refused(
@@ -139,6 +145,13 @@ def test_growth_that_takes_something_away_is_refused(
     changed = bf.Schema(**{"event_types": CARS.event_types, "version": 9, **parts})
     with pytest.raises(bf.SchemaError, match=problem):
         changed.require_growth_of(CARS)
+
+
+def test_a_type_without_attributes_is_not_lost_either() -> None:
+    bare = CARS.with_event_type("end", {})
+    with pytest.raises(bf.SchemaError, match="the event type 'end' would be gone"):
+        CARS.with_domain("x", numeric()).with_domain("y", numeric()).require_growth_of(bare)
+    bare.require_growth_of(bare)
 
 
 def test_a_unique_attribute_can_be_multiple_in_no_later_type() -> None:
