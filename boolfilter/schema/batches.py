@@ -75,7 +75,9 @@ def widened_columns(schema: Schema, columns: Columns) -> Columns:
                 kinds.append(leaf)
                 proper.append(leaf)
         for suffix, leaves in ((KINDS, kinds), (PROPER_KINDS, proper)):
-            columns.leaves[attribute + suffix] = leaves
+            columns.leaves.pop(attribute + suffix, None)  # nobody else may say so
+            if leaves:
+                columns.leaves[attribute + suffix] = leaves
             found = [kind for path, kind in columns.refused if path == attribute]
             columns.refused.extend((attribute + suffix, kind) for kind in found)
     return columns

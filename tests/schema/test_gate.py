@@ -213,6 +213,13 @@ def test_arrow_rows_break_the_rules_that_dicts_break(
     assert caught.value.args == single.value.args
 
 
+def test_an_event_cannot_say_itself_what_it_is_a_kind_of(every: bf.Engine) -> None:
+    forged = {"category (is a)": ["seat"], "category (is a proper)": ["seat"], "price": 1}
+    matches = expected(ALL, {"price": 1}, every.nulls)
+    assert every.match(forged) == matches
+    assert every.match_arrow(pa.Table.from_pylist([forged]))["subscription"].to_pylist() == matches
+
+
 def rows_of(found: pa.Table) -> list[int]:
     return list(dict.fromkeys(found["event"].to_pylist()))
 
