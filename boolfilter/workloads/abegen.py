@@ -19,7 +19,6 @@ defaults of ``cardinality``, ``event_size`` and ``alpha``, which lie inside the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,8 +35,10 @@ from boolfilter.workloads.abegen_forms import (
     NOT,
     XNOR,
     XOR,
-    Form,
+    Drawn,
+    Level,
     Predicates,
+    grown,
 )
 from boolfilter.workloads.workload import EventColumn, Workload, require
 
@@ -80,8 +81,7 @@ class AbeGen(Workload):
         >>> AbeGen().texts(5, 7) == AbeGen().texts(0, 7)[5:]
         True
         """
-        rows = counters.row_numbers(start, stop)
-        return list(map(AS_TEXTS.whole, self._made(AS_TEXTS, rows, self.depth, "row", seed)))
+        return list(map(AS_TEXTS.whole, grown(self.drawn(start, stop, seed), AS_TEXTS)))
 
     def expressions(self, start: int, stop: int, seed: int = 0) -> list[Expression]:
         """The same subscriptions as objects, for loads that skip the text.
@@ -89,8 +89,7 @@ class AbeGen(Workload):
         >>> print(AbeGen(depth=2, children=3).expressions(4, 5)[0])
         a866 <> 92 XOR a320 BETWEEN 60 AND 96
         """
-        rows = counters.row_numbers(start, stop)
-        return self._made(AS_EXPRESSIONS, rows, self.depth, "row", seed)
+        return grown(self.drawn(start, stop, seed), AS_EXPRESSIONS)
 
     def events(self, start: int, stop: int, seed: int = 0) -> list[dict[str, Any]]:
         """The events ``start`` to ``stop - 1`` as dicts that hold the bound attributes.
@@ -138,41 +137,37 @@ class AbeGen(Workload):
             )
         return attributes, values
 
-    def _made(
-        self, form: Form[Any], numbers: counters.Rows, level: int, pool: str | int, seed: int
-    ) -> list[Any]:
-        """The trees of these numbers: rows of the workload, or ranks in the pool of a level."""
-        if level == 1:
-            return form.predicates(self._predicates(numbers, pool, seed))
-        operators = counters.choose(
-            numbers, counters.cumulative(OPERATOR_SHARES), self.name, seed, "operator", pool
-        )
-        counts = np.full(numbers.size, self.children)
-        counts[operators == NOT] = 1
-        counts[(operators == XOR) | (operators == XNOR)] = 2
-        ends = np.cumsum(counts)
-        # A child's number is its parent's and its position there.
-        positions = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
-        places = np.repeat(numbers, counts) * np.uint64(self.children)
-        places += positions.astype(np.uint64)
-        children = self._children(form, places, level - 1, pool, seed)
-        return [
-            form.joined(operator, children[end - count : end])
-            for operator, count, end in zip(
-                operators.tolist(), counts.tolist(), ends.tolist(), strict=True
-            )
-        ]
+    def drawn(self, start: int, stop: int, seed: int = 0) -> Drawn:
+        """The subscriptions ``start`` to ``stop - 1`` as columns, for loads without a loop.
 
-    def _children(
-        self, form: Form[Any], places: counters.Rows, level: int, pool: str | int, seed: int
-    ) -> Sequence[Any]:
-        if level == 1:
-            return form.predicates(self._predicates(places, pool, seed))
-        shared = counters.zipf(self.pool, self.alpha)
-        ranks = counters.choose(places, shared, self.name, seed, "member", pool)
-        distinct, members = np.unique(ranks, return_inverse=True)
-        made = self._made(form, distinct.astype(np.uint64), level, level, seed)
-        return [made[member] for member in members.tolist()]
+        >>> drawn = AbeGen(depth=3).drawn(0, 1000)
+        >>> [len(level.operators) for level in drawn.levels], len(drawn.predicates.sizes)
+        ([1000, 3520], 12259)
+        """
+        numbers: counters.Rows = counters.row_numbers(start, stop)
+        pool: str | int = "row"
+        levels: list[Level] = []
+        for below in range(self.depth - 1, 0, -1):
+            operators = counters.choose(
+                numbers, counters.cumulative(OPERATOR_SHARES), self.name, seed, "operator", pool
+            )
+            counts = np.full(numbers.size, self.children)
+            counts[operators == NOT] = 1
+            counts[(operators == XOR) | (operators == XNOR)] = 2
+            # A child's number is its parent's and its position there.
+            positions = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            places = np.repeat(numbers, counts) * np.uint64(self.children)
+            places += positions.astype(np.uint64)
+            if below == 1:
+                levels.append(Level(operators, counts, np.arange(places.size)))
+                numbers = places
+            else:
+                shared = counters.zipf(self.pool, self.alpha)
+                ranks = counters.choose(places, shared, self.name, seed, "member", pool)
+                distinct, members = np.unique(ranks, return_inverse=True)
+                levels.append(Level(operators, counts, members))
+                numbers, pool = distinct.astype(np.uint64), below
+        return Drawn(levels, self._predicates(numbers, pool, seed))
 
     def _predicates(self, numbers: counters.Rows, pool: str | int, seed: int) -> Predicates:
         labels = (self.name, seed, "predicate", pool)

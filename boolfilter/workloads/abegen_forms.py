@@ -1,8 +1,9 @@
-"""The two forms in which workload A makes its trees: texts, and expressions without a parse."""
+"""The trees of workload A as columns, and the two forms made of them: texts and expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -50,12 +51,41 @@ class Predicates(NamedTuple):
                 yield attribute, comparison, values[: 1 + (comparison == _BETWEEN)]
 
 
+class Level(NamedTuple):
+    """Many operators as columns: node i has ``counts[i]`` of the ``children``, which stand in the
+    order of the nodes and are numbers of trees of the level below."""
+
+    operators: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    children: NDArray[np.int64]
+
+
+class Drawn(NamedTuple):
+    """Many trees: their levels from the top, the last of which is over the predicates. What stands
+    in several places is one tree with several parents."""
+
+    levels: list[Level]
+    predicates: Predicates
+
+
 class Form(Protocol, Generic[Tree]):
     """How predicates and operators over trees become trees."""
 
     def predicates(self, drawn: Predicates) -> list[Tree]: ...
 
     def joined(self, operator: int, children: Sequence[Tree]) -> Tree: ...
+
+
+def grown(drawn: Drawn, form: Form[Tree]) -> list[Tree]:
+    """The trees in a form, from the predicates up."""
+    trees = form.predicates(drawn.predicates)
+    for level in reversed(drawn.levels):
+        places = iter(level.children.tolist())
+        trees = [
+            form.joined(operator, [trees[place] for place in islice(places, count)])
+            for operator, count in zip(level.operators.tolist(), level.counts.tolist(), strict=True)
+        ]
+    return trees
 
 
 class _Texts:
