@@ -15,6 +15,8 @@ EXPERIMENTS = {
     "growth": "time per event as subscriptions grow tenfold, beside the candidates",
     "memory": "resident bytes per subscription of an engine",
     "load": "subscriptions a second from texts, expressions and columns",
+    "abegen": "arbitrary expressions of A-Tree's generator: engine, baselines, scans; --vary",
+    "peers": "the engine against other packages on the same subscriptions and events",
     "mix": "matching while subscriptions come and go, against matching alone",
     "figure3": "subscription matching as in figure 3 of paper 002, and its claims",
     "threads": "two threads against one",

@@ -10,19 +10,15 @@ from boolfilter.workloads import AbeGen
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_forest_of_columns_has_the_normal_forms_of_the_expressions(
-    depth: int, seed: int
-) -> None:
+def test_the_forest_of_columns_has_the_normal_forms_of_the_expressions(depth: int) -> None:
     workload = AbeGen(depth=depth, children=3, dimensions=40, cardinality=5, event_size=20, pool=99)
-    forest = forest_of_abegen(workload, 300, seed)
-    expressions = workload.expressions(0, 300, seed)
-    events = workload.events(0, 20, seed)
+    forest = forest_of_abegen(workload, 150, seed=1)
+    events = workload.events(0, 10, seed=1)
     same = 0
-    for number, expression in enumerate(expressions):
+    for number, expression in enumerate(workload.expressions(0, 150, seed=1)):
         made = expression_of(forest, number)
-        normal = bf.normalise(expression, nulls="sql")
-        again = bf.normalise(made)
-        same += normal == again
+        same += bf.normalise(made) == bf.normalise(expression, nulls="sql")
         for event in events:
             assert evaluate(made, event) is (evaluate(expression, event, nulls="sql") is True)
+    # Not where XOR is under XOR, which normalise takes for one chain and pairs off otherwise.
+    assert same >= 0.95 * 150
