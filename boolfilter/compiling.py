@@ -16,8 +16,9 @@ from boolfilter.kernels import (
     equal_trees,
     gather_ranks,
     hash_trees,
+    order_code,
 )
-from boolfilter.kernels.jit import ALWAYS_TRUE, ENTRY_WORDS
+from boolfilter.kernels.jit import ENTRY_WORDS, GUARD_DENIES
 from boolfilter.segment import Segment
 
 _MOST_IDS = 2**32 - 2
@@ -179,16 +180,17 @@ def _compile(
                 array.resize(max(least, _more_room(len(array))), refcheck=False)
         entry.resize(ENTRY_WORDS * len(entry_key), refcheck=False)
     entries, coded, listed = written.tolist()
-    if 2 * coded >= ALWAYS_TRUE:
+    if 2 * coded >= GUARD_DENIES:
         raise BoolFilterError("the subscriptions are too large for one segment")
-    code.resize(coded, refcheck=False)
-    lists.resize(listed, refcheck=False)
     order = np.argsort(entry_key[:entries], kind="stable")
+    entry = entry.reshape(-1, ENTRY_WORDS)[order].reshape(-1)
+    ordered_code, ordered_lists = np.empty(coded, np.uint32), np.empty(listed, np.uint32)
+    order_code(entry, code[:coded], lists[:listed], ordered_code, ordered_lists)
     return {
         "entry_key": entry_key[order],
-        "entry": entry.reshape(-1, ENTRY_WORDS)[order].reshape(-1),
-        "code": code,
-        "lists": lists,
+        "entry": entry,
+        "code": ordered_code,
+        "lists": ordered_lists,
     }
 
 

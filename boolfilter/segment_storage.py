@@ -24,7 +24,10 @@ from boolfilter.kernels.jit import (
     ACCEPT,
     ALWAYS_TRUE,
     ENTRY_WORDS,
+    GUARD_DECIDES,
+    GUARD_DENIES,
     LIST_FLAG,
+    NARROW_SLOTS,
     WIDE_ACCEPT,
     WIDE_LIST_FLAG,
 )
@@ -74,6 +77,7 @@ _SEARCH_OPERATORS = frozenset(
         Operator.ILIKE,
     }
 )
+_NO_CODE = (ALWAYS_TRUE, GUARD_DECIDES, GUARD_DENIES)
 _MOST_SHIFT = 32
 _BLOCK = 1 << 16  # instructions checked at once, so that they stay in the cache
 
@@ -134,6 +138,7 @@ def segment_from_parts(
         _check_betweens(segment.betweens, segment.domains.sizes())
         _check_trees(segment)
         _check_entries(segment)
+        _check_guards(segment)
         _check_code(segment)
     except ContentError as problem:
         raise DamagedFileError(path, str(problem)) from None
@@ -271,12 +276,23 @@ def _check_entries(segment: Segment) -> None:
     require((entry[4::ENTRY_WORDS] < segment.rows).all(), "an entry has no tree")
 
 
+def _check_guards(segment: Segment) -> None:
+    """Where a guard is all there is to test, it is run like an instruction."""
+    code = segment.entry[3::ENTRY_WORDS]
+    for place, kinds in ((0, (GUARD_DECIDES,)), (1, (GUARD_DECIDES, GUARD_DENIES))):
+        decides = np.isin(code, np.array(kinds, np.uint32))
+        slot = (segment.entry[2::ENTRY_WORDS][decides] >> 16 * place) & 0xFFFF
+        require((slot < NARROW_SLOTS).all(), "a guard has no slot")
+        is_list = np.zeros(len(slot), bool)
+        _check_leaves(segment, segment.entry[place::ENTRY_WORDS][decides], slot, is_list)
+
+
 def _check_code(segment: Segment) -> None:
     """Every word is in the code of an entry, and no jump leaves it or goes back."""
     wrong = "an entry leads to no code"
     pairs = len(segment.code) // 2
     target = segment.entry[3::ENTRY_WORDS]
-    target = target[target != ALWAYS_TRUE]
+    target = target[~np.isin(target, np.array(_NO_CODE, np.uint32))]
     place, width = target >> 2, (target & 1).astype(np.uint8) + np.uint8(1)
     require(not (target & 2).any() and (place < pairs).all(), wrong)
     width_at = np.zeros(pairs, np.uint8)

@@ -16,6 +16,7 @@ from boolfilter.kernels.compiling import compile_trees
 from boolfilter.kernels.estimating import estimate_chances, observed_chances
 from boolfilter.kernels.matching import match_events
 from boolfilter.kernels.positions import gather_ranks, rank_numbers, rank_strings
+from boolfilter.kernels.residuals import order_code
 from boolfilter.kernels.sets import distinct_numbers
 from boolfilter.kernels.strings import gather_strings, hash_strings
 from boolfilter.kernels.trees import (
@@ -40,6 +41,7 @@ __all__ = [
     "hash_trees",
     "match_events",
     "observed_chances",
+    "order_code",
     "rank_numbers",
     "rank_strings",
 ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from boolfilter.kernels.jit import (
-    ACCEPT,
     ALWAYS_TRUE,
     AND,
     ENTRY_WORDS,
@@ -18,9 +17,7 @@ from boolfilter.kernels.jit import (
     LIST_FLAG,
     MOST_NARROW,
     NARROW_SLOTS,
-    NOT_IN,
     OR,
-    REJECT,
     TRUE_ID,
     TRUE_SLOT,
     WIDE_ACCEPT,
@@ -29,16 +26,13 @@ from boolfilter.kernels.jit import (
     helper,
     kernel,
 )
-
-
-@helper
-def _kind(word):
-    return (-word) & 3
-
-
-@helper
-def _count(word):
-    return ((-word) >> 2) - 1
+from boolfilter.kernels.residuals import (
+    children_of,
+    fill_deciding_guard,
+    fill_guard,
+    kind_of_word,
+    write_node,
+)
 
 
 @helper
@@ -57,14 +51,14 @@ def _measure(words, start, end, probability, size, chance, cost, code, listed_in
             chance[n] = 1 - p if word & 1 else p
             cost[n] = HOPELESS if word & 1 else p
         else:
-            kind = _kind(word)
+            kind = kind_of_word(word)
             total = 1
             instructions = 0
             lists = 0
             product = np.float32(1.0)
             added = np.float32(0.0)
             cheapest = HOPELESS
-            for _ in range(_count(word)):
+            for _ in range(children_of(word)):
                 top -= 1
                 child = stack[top]
                 total += size[child]
@@ -82,7 +76,7 @@ def _measure(words, start, end, probability, size, chance, cost, code, listed_in
             elif kind == OR:
                 missed = np.float32(1.0)
                 child = n + 1
-                for _ in range(_count(word)):
+                for _ in range(children_of(word)):
                     missed *= 1 - chance[child]
                     child += size[child]
                 chance[n] = 1 - missed
@@ -99,83 +93,6 @@ def _measure(words, start, end, probability, size, chance, cost, code, listed_in
                 listed_in[n] = total
         stack[top] = n
         top += 1
-
-
-@helper
-def _write(out, at, wide, index, predicate, slot, if_true, if_false):
-    """One instruction: what to test and where to go; jumps are relative in narrow code."""
-    if wide:
-        out[at + 4 * index] = predicate
-        out[at + 4 * index + 1] = slot
-        out[at + 4 * index + 2] = if_true
-        out[at + 4 * index + 3] = if_false
-        return
-    t = np.uint32(if_true - index - 1)
-    f = np.uint32(if_false - index - 1)
-    if if_true == WIDE_ACCEPT:
-        t = np.uint32(ACCEPT)
-    elif if_true == WIDE_REJECT:
-        t = np.uint32(REJECT)
-    if if_false == WIDE_ACCEPT:
-        f = np.uint32(ACCEPT)
-    elif if_false == WIDE_REJECT:
-        f = np.uint32(REJECT)
-    out[at + 2 * index] = predicate
-    out[at + 2 * index + 1] = np.uint32(slot | (t << 16) | (f << 24))
-
-
-@helper
-def _write_node(
-    words, start, node, index, if_true, if_false, size, code, ids, slots, out, at, wide, lists,
-    listed, stack, list_flag,
-):  # fmt: skip
-    """The short-circuit code of one subtree, from instruction `index` on; returns the list end."""
-    top = 0
-    stack[top, 0] = node
-    stack[top, 1] = index
-    stack[top, 2] = if_true
-    stack[top, 3] = if_false
-    top += 1
-    while top > 0:
-        top -= 1
-        n = stack[top, 0]
-        i = stack[top, 1]
-        t = stack[top, 2]
-        f = stack[top, 3]
-        word = words[start + n]
-        if word >= 0:
-            if word & 1:
-                t, f = f, t
-            _write(out, at, wide, i, ids[word >> 1], slots[word >> 1], t, f)
-            continue
-        kind = _kind(word)
-        count = _count(word)
-        if kind >= IN:
-            if kind == NOT_IN:
-                t, f = f, t
-            lists[listed] = count
-            for j in range(count):
-                lists[listed + 1 + j] = ids[words[start + n + 1 + j] >> 1]
-            slot = slots[words[start + n + 1] >> 1] | list_flag
-            _write(out, at, wide, i, listed, slot, t, f)
-            listed += count + 1
-            continue
-        child = n + 1
-        for j in range(count):
-            following = i + code[child]
-            last = j == count - 1
-            stack[top, 0] = child
-            stack[top, 1] = i
-            if kind == AND:
-                stack[top, 2] = t if last else following
-                stack[top, 3] = f
-            else:
-                stack[top, 2] = t
-                stack[top, 3] = f if last else following
-            top += 1
-            i = following
-            child += size[child]
-    return listed
 
 
 @helper
@@ -236,8 +153,8 @@ def compile_trees(
         start = starts[row]
         end = starts[row + 1]
         root = words[start]
-        if root < 0 and _count(root) == 0:
-            if _kind(root) == AND:  # TRUE
+        if root < 0 and children_of(root) == 0:
+            if kind_of_word(root) == AND:  # TRUE
                 if entries == len(entry_key):
                     needed[0] = entries + 1
                     return row
@@ -271,11 +188,11 @@ def compile_trees(
                     chain_of[leaves] = chain
                     leaves += 1
                     continue
-                kind = _kind(word)
+                kind = kind_of_word(word)
                 if kind == AND:
                     best = n + 1
                     child = n + 1
-                    for _ in range(_count(word)):
+                    for _ in range(children_of(word)):
                         if cost[child] < cost[best]:
                             best = child
                         child += size[child]
@@ -288,7 +205,7 @@ def compile_trees(
                     top += 1
                 else:
                     child = n + 1
-                    for _ in range(_count(word)):
+                    for _ in range(children_of(word)):
                         pending[top, 0] = child
                         pending[top, 1] = chain
                         child += size[child]
@@ -324,7 +241,7 @@ def compile_trees(
             return row
         if serve_whole:
             flag = WIDE_LIST_FLAG if whole_wide else LIST_FLAG
-            _write_node(
+            write_node(
                 words, start, 0, 0, WIDE_ACCEPT, WIDE_REJECT, size, code, ids, slots,
                 code_words, coded, whole_wide, lists, listed, work, flag,
             )  # fmt: skip
@@ -349,7 +266,7 @@ def compile_trees(
                 while chain_parent[up] >= 0:
                     n = chain_and[up]
                     child = n + 1
-                    for _ in range(_count(words[start + n])):
+                    for _ in range(children_of(words[start + n])):
                         if child != chain_child[up]:
                             siblings[found] = child
                             instructions += code[child]
@@ -363,9 +280,15 @@ def compile_trees(
                         child += size[child]
                     up = chain_parent[up]
                 chain_guard[chain] = unguarded
-                if found == 0:
-                    chain_code[chain] = ALWAYS_TRUE
+                inlined = np.int64(ALWAYS_TRUE)
+                if found == 1:
+                    inlined = fill_deciding_guard(
+                        words, start + siblings[0], ids, slots, chain_guard[chain]
+                    )
+                if found == 0 or inlined != ALWAYS_TRUE:
+                    chain_code[chain] = inlined
                 else:
+                    chain_guard[chain] = unguarded
                     wide = instructions > MOST_NARROW or all_slots >= NARROW_SLOTS
                     chain_code[chain] = (coded << 1) | (1 if wide else 0)
                     flag = WIDE_LIST_FLAG if wide else LIST_FLAG
@@ -374,35 +297,15 @@ def compile_trees(
                     for k in range(found):
                         n = siblings[k]
                         following = i + code[n]
-                        listed = _write_node(
+                        listed = write_node(
                             words, start, n, i,
                             WIDE_ACCEPT if k == found - 1 else following, WIDE_REJECT,
                             size, code, ids, slots, code_words, coded, wide, lists, listed,
                             work, flag,
                         )  # fmt: skip
                         i = following
-                        word = words[start + n]
-                        if guarded:
-                            continue
-                        if word >= 0 and not word & 1:
-                            chain_guard[chain, 0] = ids[word >> 1]
-                            chain_guard[chain, 1] = slots[word >> 1]
-                            chain_guard[chain, 2] = ids[word >> 1]
-                            chain_guard[chain, 3] = slots[word >> 1]
-                            guarded = True
-                        elif (
-                            word < 0
-                            and _count(word) == 2
-                            and (_kind(word) == OR or _kind(word) == IN)
-                        ):
-                            one = words[start + n + 1]
-                            two = words[start + n + 2]
-                            if one >= 0 and not one & 1 and two >= 0 and not two & 1:
-                                chain_guard[chain, 0] = ids[one >> 1]
-                                chain_guard[chain, 1] = slots[one >> 1]
-                                chain_guard[chain, 2] = ids[two >> 1]
-                                chain_guard[chain, 3] = slots[two >> 1]
-                                guarded = True
+                        if not guarded:
+                            guarded = fill_guard(words, start + n, ids, slots, chain_guard[chain])
                     coded += (4 if wide else 2) * instructions
             entry_key[entries] = ids[leaf_of[leaf]]
             _write_entry(entry, entries, chain_guard[chain], chain_code[chain], row)

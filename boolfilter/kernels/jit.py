@@ -31,7 +31,9 @@ WIDE_ACCEPT, WIDE_REJECT = 0xFFFFFFFE, 0xFFFFFFFF
 MOST_NARROW = 250  # instructions
 NARROW_SLOTS = 0x7FFF
 LIST_FLAG, WIDE_LIST_FLAG = 1 << 15, 1 << 31
-ALWAYS_TRUE = 0xFFFFFFFE  # the code of an entry with nothing left to evaluate
+# The code of an entry with nothing left to evaluate, or no more than its guards: one of the two is
+# true, or the second is not.
+ALWAYS_TRUE, GUARD_DECIDES, GUARD_DENIES = 0xFFFFFFFE, 0xFFFFFFFC, 0xFFFFFFFA
 
 
 def kernel(signature: str) -> Callable[[Any], Any]:
@@ -64,6 +66,16 @@ def prefetch(_: Any, array: Any, place: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, place), generate
+
+
+@intrinsic
+def trailing_zeros(_: Any, number: Any) -> Any:
+    """How many zeros stand below the lowest one of a uint64 that is not 0, as an int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
 
 
 HOPELESS = np.float32(1e30)  # the access cost of what can be true without a positive leaf

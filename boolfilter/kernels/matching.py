@@ -8,15 +8,19 @@ from boolfilter.kernels.jit import (
     ACCEPT,
     ALWAYS_TRUE,
     ENTRY_WORDS,
+    GUARD_DECIDES,
+    GUARD_DENIES,
     IS_SET,
     LIST_FLAG,
     NO_POSITION,
+    REJECT,
     TRUE_ID,
     TRUE_SLOT,
     WIDE_ACCEPT,
     helper,
     kernel,
     prefetch,
+    trailing_zeros,
 )
 
 _QUEUE = 2048
@@ -35,20 +39,39 @@ def _run_queued(
     passes, which costs more than the test of a leaf.
     """
     room = len(out_ordinal)
-    for turn in range(min(_AHEAD, passes)):
-        prefetch(code, np.int64(entry[queue[turn] + 3] >> 1))
-    for turn in range(passes):
+    for turn in range(-_AHEAD, passes):
         if turn + _AHEAD < passes:
-            prefetch(code, np.int64(entry[queue[turn + _AHEAD] + 3] >> 1))
+            # Only what is there: to ask for an address that is not costs as much as a miss.
+            ahead = entry[queue[turn + _AHEAD] + 3]
+            if ahead < GUARD_DENIES:
+                prefetch(code, np.int64(ahead >> 1))
+        if turn < 0:
+            continue
         e = queue[turn]
         target = entry[e + 3]
         accepted = target == ALWAYS_TRUE
+        in_guard = target >= GUARD_DENIES
         wide = target & 1
         at = np.int64(target >> 1)
+        if in_guard:
+            at = np.int64(0 if target == GUARD_DECIDES else 2)
         first = at
         while not accepted:
-            g = code[at]
-            word = code[at + 1]
+            if in_guard:
+                # The guards as narrow instructions: the first or the second, or not the second.
+                pair = entry[e + 2]
+                if at == 0:
+                    g = entry[e]
+                    word = np.uint32((pair & 0xFFFF) | (ACCEPT << 16))
+                elif target == GUARD_DECIDES:
+                    g = entry[e + 1]
+                    word = np.uint32((pair >> 16) | (ACCEPT << 16) | (REJECT << 24))
+                else:
+                    g = entry[e + 1]
+                    word = np.uint32((pair >> 16) | (REJECT << 16) | (ACCEPT << 24))
+            else:
+                g = code[at]
+                word = code[at + 1]
             if wide:
                 s = word & 0x7FFFFFFF
                 in_list = word >> 31
@@ -132,13 +155,10 @@ def sort_distinct(values, start, end, bits):
             rest = bits[word]
             if rest != 0:
                 bits[word] = 0
-                number = word << 6
                 while rest != 0:
-                    if rest & np.uint64(1):
-                        values[at] = number
-                        at += 1
-                    rest >>= np.uint64(1)
-                    number += 1
+                    values[at] = (word << 6) + trailing_zeros(rest)
+                    at += 1
+                    rest &= rest - np.uint64(1)
         return
     gap = 1
     while gap < (end - start) // 3:
@@ -333,6 +353,9 @@ def match_events(
             return event, before, count
         # 4. Rows to subscriptions, the living ones, in order.
         if len(member) > 0:
+            if (count - before) * _FEW > len(seen):
+                # In order, many rows are read from the tables as a stream, not one miss each.
+                sort_distinct(out_ordinal, before, count, seen)
             total = before
             for i in range(before, count):
                 row = out_ordinal[i]
