@@ -2,9 +2,9 @@
 
 The engine against the algorithm of paper 002 (noncanonical), counting over disjunctive normal forms
 where these can be made, and scans of all expressions. All match the same events on one core, from
-dicts to arrays of (event, expression) pairs, and find the same; `match_many` is the engine's own
-call, which makes lists of ids of them. Counting is measured on the first expressions only, up to
---most-counting, and against the engine with as many.
+positions among the constants to arrays of (event, expression) pairs, and find the same;
+`match_many` is the engine's own call, from dicts to lists of ids. Counting is measured on the first
+expressions only, up to --most-counting, and against the engine with as many.
 
 Two scans: `compiled_scan` evaluates every expression on its bytes as noncanonical does with its
 candidates, on all of them; `naive` is the evaluator in Python, timed on --naive-sample expressions
@@ -34,6 +34,7 @@ from boolfilter.baselines.noncanonical import NonCanonical
 from boolfilter.baselines.phases import TwoPhase
 from boolfilter.dnf import MOST_CONJUNCTIONS, dnf_size
 from boolfilter.forest import Forest, take_trees
+from boolfilter.kernels.jit import ENTRY_WORDS, GUARD_DENIES, LIST_FLAG
 from boolfilter.kernels.noncanonical import evaluate_trees
 from boolfilter.segment import Segment
 from boolfilter.workloads import AbeGen
@@ -68,7 +69,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="sweep these parameters, at --vary-size expressions, instead of the sizes",
     )  # fmt: skip
     command.add_argument("--vary-size", type=int, default=30_000)
-    command.add_argument("--most-counting", type=int, default=3_000, help="DNF is built in Python")
+    command.add_argument("--most-counting", type=int, default=20_000, help="DNF is built in Python")
     command.add_argument("--naive-sample", type=int, default=2_000)
     command.add_argument("--events", type=int, default=512)
     command.add_argument("--repeats", type=int, default=3)
@@ -78,6 +79,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     use_cores(1)
     workload = AbeGen(**{name: getattr(options, name) for name in RANGES})
     if options.vary:
+        report.experiment = "abegen-vary"  # beside the results of the sizes, not over them
         _sweep(workload, options, report)
     else:
         _sizes(workload, options, report)
@@ -171,12 +173,40 @@ def compare(workload: AbeGen, size: int, options: argparse.Namespace) -> dict[st
         "noncanonical_candidates": led_to,
         "fulfilled_predicates": fulfilled,
         "matches": _matching(segment, events)(_CHECKED) / _CHECKED,
+        "residuals_to_run": has_code(segment).mean(),
+        "of_them_repeated": repeated_residuals(segment),
         "generated": generated,
         "engine_build": built,
         "noncanonical_build": other_built,
         "engine_bytes": sum(engine.stats().bytes.values()) / size,
         "noncanonical_bytes": sum(other.bytes_used().values()) / size,
     }
+
+
+def has_code(segment: Segment) -> Any:
+    """Of each entry, whether more than its guard is left to test."""
+    return segment.entry[3::ENTRY_WORDS] < GUARD_DENIES
+
+
+def repeated_residuals(segment: Segment) -> float:
+    """The share of residuals that are the same as an earlier one: what evaluating each distinct
+    one once an event could spare at the very most, if all of them were run."""
+    starts = np.unique(segment.entry[3::ENTRY_WORDS][has_code(segment)] >> 1)
+    ends = np.append(starts[1:], len(segment.code))
+    distinct = {_residual(segment, a, z) for a, z in zip(starts, ends, strict=True)}
+    return 1 - len(distinct) / max(1, len(starts))
+
+
+def _residual(segment: Segment, start: int, end: int) -> bytes:
+    """Narrow code, with the lists themselves in the place of where they stand."""
+    code = segment.code[start:end]
+    listed = np.flatnonzero(code[1::2] & LIST_FLAG)
+    if not len(listed):
+        return code.tobytes()
+    lists, code = segment.lists, code.copy()
+    places = code[2 * listed].tolist()
+    code[2 * listed] = 0
+    return b"".join([code.tobytes(), *(lists[a : a + lists[a] + 1].tobytes() for a in places)])
 
 
 def compare_counting(workload: AbeGen, size: int, options: argparse.Namespace) -> dict[str, Any]:
@@ -223,12 +253,17 @@ def _with_normal_forms(workload: AbeGen, size: int, seed: int) -> Forest:
 
 
 def _matching(tables: TwoPhase | Segment, events: list[Any]) -> Run:
+    batches = [
+        tables.encoder.encode(events[first : first + _AT_ONCE])
+        for first in range(0, len(events), _AT_ONCE)
+    ]
+
     def match(count: int) -> int:
-        found = 0
-        for first in range(0, count, _AT_ONCE):
-            items = tables.encoder.encode(events[first : min(count, first + _AT_ONCE)])
-            found += len(tables.match(items)[0])
-        return found
+        whole, rest = divmod(count, _AT_ONCE)
+        chosen = batches[:whole]
+        if rest:
+            chosen = [*chosen, tables.encoder.encode(events[whole * _AT_ONCE : count])]
+        return sum(len(tables.match(items)[0]) for items in chosen)
 
     return match
 
