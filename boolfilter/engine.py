@@ -27,7 +27,7 @@ from boolfilter.expressions import Expression
 from boolfilter.forest import forest_of
 from boolfilter.ids import Id, check_id, ids_of
 from boolfilter.items import plain_numbers
-from boolfilter.layers import Layer, bury_again, merge_layers, new_layer
+from boolfilter.layers import Layer, bury_again, due_layers, merge_layers, new_layer
 from boolfilter.limits import DEFAULT_LIMITS, Limits
 from boolfilter.persistence import open_engine, save_layers
 from boolfilter.prepared import Subscription, normal_form
@@ -41,9 +41,6 @@ from boolfilter.templates import parse_template
 Progress = Callable[[int, int | None], None]
 
 _BUFFER_SIZE = 2_000
-# An older layer is merged with what is newer once that has so small a part of its size: with a
-# million it makes merges of the largest layer about as dear as those of all others together.
-_MERGE_RATIO = 16
 _LEAST_WORTH_A_SAMPLE = 50_000  # below, estimating by the sample costs more than it gains
 _EVENTS_A_BATCH = 512
 _ROWS_OBSERVED = 8  # of each batch of match_arrow
@@ -486,7 +483,7 @@ class Engine:
 
     def _tend(self) -> None:
         """Merge what is due. Never called with the writers' lock: merges wait for that one."""
-        if not _due(self._snapshot.layers):
+        if not due_layers(self._snapshot.layers):
             return
         if not self._background:
             self._merge_all_due()
@@ -498,7 +495,7 @@ class Engine:
 
     def _merge_all_due(self) -> None:
         with self._merging:
-            while due := _due(self._snapshot.layers):
+            while due := due_layers(self._snapshot.layers):
                 large = sum(layer.live for layer in due) >= _LEAST_WORTH_A_SAMPLE
                 self._swap(due, merge_layers(due, self._sample() if large else None))
 
@@ -522,24 +519,6 @@ def _pair(pair: Any) -> tuple[Id, Any]:
     except (TypeError, ValueError):
         raise ExpressionError(f"an (id, subscription) pair is needed, not {pair!r}") from None
     return check_id(id), subscription
-
-
-def _due(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """The layers to merge next: the newest ones, down to one that is far larger than they are.
-
-    So there are few layers (their sizes grow by the ratio) and each subscription is merged few
-    times. A layer that is mostly tombstones is due alone.
-    """
-    for layer in layers:
-        if layer.dead_count > layer.live:
-            return (layer,)
-    newer = 0
-    first = len(layers)
-    for place in range(len(layers) - 1, -1, -1):
-        if place < len(layers) - 1 and layers[place].live <= _MERGE_RATIO * newer:
-            first = place
-        newer += layers[place].live
-    return tuple(layers[first:]) if first < len(layers) - 1 else ()
 
 
 def _match_batch(snapshot: Snapshot, batch: list[FlatEvent]) -> list[list[Id]]:

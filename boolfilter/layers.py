@@ -14,6 +14,10 @@ from boolfilter.forest import Forest, merge_forests
 from boolfilter.ids import Id, Ids, joined_ids
 from boolfilter.segment import NONE_DEAD, Segment, dead_bits
 
+# An older layer is merged with what is newer once that has so small a part of its size: with a
+# million it makes merges of the largest layer about as dear as those of all others together.
+_MERGE_RATIO = 16
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
@@ -65,6 +69,24 @@ def merge_layers(layers: Sequence[Layer], sample: Sample | None = None) -> Layer
     ]
     ids = joined_ids(zip([layer.ids for layer in layers], living, strict=True))
     return new_layer(ids, merge_forests(forests), sample)
+
+
+def due_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
+    """The layers to merge next: the newest ones, down to one that is far larger than they are.
+
+    So there are few layers (their sizes grow by the ratio) and each subscription is merged few
+    times. A layer that is mostly tombstones is due alone.
+    """
+    for layer in layers:
+        if layer.dead_count > layer.live:
+            return (layer,)
+    newer = 0
+    first = len(layers)
+    for place in range(len(layers) - 1, -1, -1):
+        if place < len(layers) - 1 and layers[place].live <= _MERGE_RATIO * newer:
+            first = place
+        newer += layers[place].live
+    return tuple(layers[first:]) if first < len(layers) - 1 else ()
 
 
 def bury_again(merged: Layer, before: Sequence[Layer], now: Sequence[Layer]) -> Layer:
