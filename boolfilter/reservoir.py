@@ -12,16 +12,15 @@ class Reservoir:
     """A uniform sample of all events offered, of bounded size (algorithm L).
 
     An offer costs a comparison: how many events to skip is drawn ahead. Offers from several
-    threads may lose a count now and then, which a sample can bear; the list is replaced, never
-    changed in place, so a reader has a consistent one.
+    threads may lose a count now and then, which a sample can bear.
     """
 
-    __slots__ = ("_next", "_random", "_weight", "offered", "sample", "size")
+    __slots__ = ("_events", "_next", "_random", "_weight", "offered", "size")
 
     def __init__(self, size: int, seed: int = 0) -> None:
         self.size = size
-        self.sample: tuple[FlatEvent, ...] = ()
         self.offered = 0
+        self._events: list[FlatEvent] = []
         self._random = random.Random(seed)
         self._weight = 1.0
         self._next = 0 if size else math.inf
@@ -32,16 +31,18 @@ class Reservoir:
         if number >= self._next:
             self._take(event, number)
 
+    @property
+    def sample(self) -> tuple[FlatEvent, ...]:
+        """The events as they are now; a copy, which later offers do not change."""
+        return tuple(self._events)
+
     def _take(self, event: FlatEvent, number: int) -> None:
-        sample = list(self.sample)
-        if len(sample) < self.size:
-            sample.append(event)
-            self.sample = tuple(sample)
-            if len(sample) < self.size:
+        if len(self._events) < self.size:
+            self._events.append(event)
+            if len(self._events) < self.size:
                 return
         else:
-            sample[self._random.randrange(self.size)] = event
-            self.sample = tuple(sample)
+            self._events[self._random.randrange(self.size)] = event
         self._weight *= math.exp(math.log(1.0 - self._random.random()) / self.size)
         skipped = math.log(1.0 - self._random.random()) / math.log1p(-self._weight)
         self._next = number + 1 + math.floor(skipped)
