@@ -191,17 +191,19 @@ def has_code(segment: Segment) -> Any:
 def repeated_residuals(segment: Segment) -> float:
     """The share of residuals that are the same as an earlier one: what evaluating each distinct
     one once an event could spare at the very most, if all of them were run."""
-    starts = np.unique(segment.entry[3::ENTRY_WORDS][has_code(segment)] >> 1)
-    ends = np.append(starts[1:], len(segment.code))
-    distinct = {_residual(segment, a, z) for a, z in zip(starts, ends, strict=True)}
-    return 1 - len(distinct) / max(1, len(starts))
+    targets = np.unique(segment.entry[3::ENTRY_WORDS][has_code(segment)])
+    if not len(targets):
+        return 0.0
+    ends = np.append(targets[1:] >> 1, len(segment.code))
+    distinct = {_residual(segment, code, end) for code, end in zip(targets, ends, strict=True)}
+    return 1 - len(distinct) / len(targets)
 
 
-def _residual(segment: Segment, start: int, end: int) -> bytes:
-    """Narrow code, with the lists themselves in the place of where they stand."""
-    code = segment.code[start:end]
+def _residual(segment: Segment, target: int, end: int) -> bytes:
+    """The code, with the lists themselves in the place of where they stand if it is narrow."""
+    code = segment.code[target >> 1 : end]
     listed = np.flatnonzero(code[1::2] & LIST_FLAG)
-    if not len(listed):
+    if target & 1 or not len(listed):
         return code.tobytes()
     lists, code = segment.lists, code.copy()
     places = code[2 * listed].tolist()
