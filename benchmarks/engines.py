@@ -26,7 +26,7 @@ def engine_of_forest(forest: Forest) -> bf.Engine:
 
 
 def only_segment(engine: bf.Engine) -> Segment:
-    (layer,) = engine._snapshot.layers
+    (layer,) = engine.layers()
     return layer.segment
 
 

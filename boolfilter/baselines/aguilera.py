@@ -41,9 +41,6 @@ class Aguilera(ConjunctionMatcher):
         """The size of the tree."""
         return sum(1 for _ in _walk(self._root))
 
-    def _check(self, conjunction: Conjunction) -> None:
-        """All are accepted."""
-
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
         node = self._root
         left = _in_order(conjunction)

@@ -41,9 +41,9 @@ class ConjunctionMatcher(Subscribed):
         self._owned: dict[int, dict[int, Conjunction]] = {}
         self._next_conjunction = 0
 
-    @abstractmethod
     def _check(self, conjunction: Conjunction) -> None:
-        """Raise UnsupportedError for a conjunction that the algorithm has no room for."""
+        """Raise UnsupportedError for a conjunction that the algorithm has no room for; most have
+        room for all."""
 
     @abstractmethod
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:

@@ -35,9 +35,6 @@ class EqualityPreferred(ConjunctionMatcher):
         self._counts: dict[int, int] = {}
         self._without_equality: dict[int, None] = {}
 
-    def _check(self, conjunction: Conjunction) -> None:
-        """All are accepted."""
-
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
         equalities, others = split_equalities(conjunction)
         if equalities:

@@ -33,9 +33,6 @@ class FairPredicate(ConjunctionMatcher):
         self._predicates = PredicateClusters()
         self._counts: dict[int, int] = {}
 
-    def _check(self, conjunction: Conjunction) -> None:
-        """All are accepted."""
-
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
         self._predicates.insert(number, conjunction)
         self._counts[number] = len(conjunction)

@@ -49,9 +49,6 @@ class Hanson(ConjunctionMatcher):
         self._others: dict[int, tuple[Expression, ...]] = {}
         self._not_indexed: dict[int, None] = {}
 
-    def _check(self, conjunction: Conjunction) -> None:
-        """All are accepted."""
-
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
         chosen = max(filter(interval_of, conjunction), key=self._selectivity, default=None)
         self._others[number] = tuple(each for each in conjunction if each is not chosen)

@@ -40,9 +40,6 @@ class Neon(ConjunctionMatcher):
         self._counts: dict[int, int] = {}
         self._empty: dict[int, None] = {}
 
-    def _check(self, conjunction: Conjunction) -> None:
-        """All are accepted."""
-
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
         if not conjunction:
             self._empty[number] = None

@@ -35,9 +35,6 @@ class Quarantining(ConjunctionMatcher):
         self._others: dict[int, tuple[Expression, ...]] = {}
         self._quarantined = FairPredicate(**options)
 
-    def _check(self, conjunction: Conjunction) -> None:
-        """All are accepted."""
-
     def _insert_conjunction(self, number: int, conjunction: Conjunction) -> None:
         equalities, others = split_equalities(conjunction)
         if equalities:
